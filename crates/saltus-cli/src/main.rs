@@ -1,0 +1,2 @@
+//! The saltus command.
+fn main() {}

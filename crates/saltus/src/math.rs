@@ -1,0 +1,191 @@
+//! Elementary functions: f64 forms for formulas, and branch-free f32 forms that the compiler
+//! turns into vector instructions.
+//!
+//! The f32 forms use no fused multiply-add, so that a loop compiled for any instruction set gives
+//! the same bits: results do not depend on the machine.
+
+/// log(1 + e^x), for every x.
+pub fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// 1 / (1 + e^−x).
+pub fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// log(1 − e^−a) for a ≥ 0; log 0 = −∞ at a = 0 and 0 at a = ∞.
+pub fn log1mexp(a: f64) -> f64 {
+    if a < std::f64::consts::LN_2 {
+        (-(-a).exp_m1()).ln()
+    } else {
+        (-(-a).exp()).ln_1p()
+    }
+}
+
+/// log Σ e^x, −∞ for an empty sum.
+///
+/// ```
+/// assert!((saltus::math::log_sum_exp(&[-1000.0, -1000.0]) - (-1000.0 + 2f64.ln())).abs() < 1e-12);
+/// ```
+pub fn log_sum_exp(x: &[f64]) -> f64 {
+    let max = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if max == f64::NEG_INFINITY {
+        return max;
+    }
+    max + x.iter().map(|x| (x - max).exp()).sum::<f64>().ln()
+}
+
+/// Turns log-weights into weights whose largest is one, and returns their sum.
+pub(crate) fn exponentiate(log_weights: &mut [f64]) -> f64 {
+    let max = log_weights
+        .iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, f64::max);
+    let mut total = 0.0;
+    for weight in log_weights {
+        *weight = (*weight - max).exp();
+        total += *weight;
+    }
+    total
+}
+
+// The split of ln 2 and the polynomials are those of Cephes' single-precision exp and log.
+const LN2_HIGH: f32 = 0.693_359_4;
+const LN2_LOW: f32 = -2.121_944_4e-4;
+/// Arguments beyond this have results outside the normal f32 range.
+const EXP_LIMIT: f32 = 87.0;
+
+/// e^r − 1 for |r| ≤ ln 2 / 2, to rounding.
+#[inline(always)]
+fn exp_minus_one_reduced(r: f32) -> f32 {
+    let mut p = 1.987_569_1e-4_f32;
+    p = p * r + 1.398_199_9e-3;
+    p = p * r + 8.333_452e-3;
+    p = p * r + 4.166_579_6e-2;
+    p = p * r + 1.666_666_5e-1;
+    p = p * r + 5.000_000_1e-1;
+    p * (r * r) + r
+}
+
+/// x = k·ln 2 + r; returns r and 2^k.
+#[inline(always)]
+fn reduce(x: f32) -> (f32, f32) {
+    // Adding 1.5·2^23 rounds to the nearest integer and leaves it in the low bits.
+    const ROUND: f32 = 12_582_912.0;
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let k = shifted - ROUND;
+    let r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    let power = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
+    (r, power)
+}
+
+/// e^x to 2e-7 relative for |x| ≤ 87; beyond, the value at the nearest limit.
+#[inline(always)]
+pub(crate) fn exp(x: f32) -> f32 {
+    let (r, power) = reduce(x.clamp(-EXP_LIMIT, EXP_LIMIT));
+    exp_minus_one_reduced(r) * power + power
+}
+
+/// (e^−a, 1 − e^−a) for a ≥ 0, both to 3e-7 relative, a = ∞ included.
+#[inline(always)]
+pub(crate) fn exp_and_complement(a: f32) -> (f32, f32) {
+    let (r, power) = reduce(-a.min(EXP_LIMIT));
+    let reduced = exp_minus_one_reduced(r) * power;
+    (reduced + power, (1.0 - power) - reduced)
+}
+
+/// ln x for positive normal x, to 2e-7 relative or 1e-7 absolute near 1.
+#[inline(always)]
+pub(crate) fn ln(x: f32) -> f32 {
+    // Mantissa in [√½, √2), so that the polynomial sees |m − 1| ≤ 0.42.
+    const SQRT_HALF_BITS: u32 = 0x3F35_04F3;
+    let bits = x.to_bits().wrapping_sub(SQRT_HALF_BITS);
+    let exponent = (bits as i32 >> 23) as f32;
+    let m = f32::from_bits((bits & 0x007F_FFFF).wrapping_add(SQRT_HALF_BITS)) - 1.0;
+    let z = m * m;
+    let mut p = 7.037_683_6e-2_f32;
+    p = p * m - 1.151_461e-1;
+    p = p * m + 1.167_699_9e-1;
+    p = p * m - 1.242_014_1e-1;
+    p = p * m + 1.424_932_3e-1;
+    p = p * m - 1.666_805_8e-1;
+    p = p * m + 2.000_071_5e-1;
+    p = p * m - 2.499_999_4e-1;
+    p = p * m + 3.333_333_1e-1;
+    let tail = p * m * z + exponent * LN2_LOW - 0.5 * z;
+    (m + tail) + exponent * LN2_HIGH
+}
+
+/// Runs a loop compiled for the best instruction set of this machine.
+///
+/// What the loop calls must be `#[inline(always)]` to be compiled with it.
+#[inline(always)]
+pub(crate) fn vectorised<R>(body: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every 1,001st float of the range, and both ends.
+    fn sweep(from: f32, to: f32) -> impl Iterator<Item = f32> {
+        (0..=2_000_000u32).map(move |i| from + (to - from) * (i as f32 / 2_000_000.0))
+    }
+
+    #[test]
+    fn exp_is_accurate() {
+        let worst = sweep(-87.0, 87.0)
+            .map(|x| (f64::from(exp(x)) / f64::from(x).exp() - 1.0).abs())
+            .fold(0.0, f64::max);
+        assert!(worst < 2e-7, "{worst:e}");
+        assert_eq!(exp(0.0), 1.0);
+        assert_eq!(exp(f32::NEG_INFINITY), exp(-87.0));
+    }
+
+    #[test]
+    fn complement_is_accurate_where_it_cancels() {
+        let mut worst = (0.0f64, 0.0f64);
+        let tiny = (0..4000).map(|i| 1e-30 * 1.02f32.powi(i));
+        for a in sweep(0.0, 80.0)
+            .chain(tiny)
+            .filter(|a| *a > 0.0 && *a < 80.0)
+        {
+            let (stay, leave) = exp_and_complement(a);
+            let exact = -(-f64::from(a)).exp_m1();
+            worst.0 = worst
+                .0
+                .max((f64::from(stay) / (-f64::from(a)).exp() - 1.0).abs());
+            worst.1 = worst.1.max((f64::from(leave) / exact - 1.0).abs());
+        }
+        assert!(worst.0 < 3e-7 && worst.1 < 3e-7, "{worst:?}");
+        assert_eq!(exp_and_complement(0.0), (1.0, 0.0));
+        assert_eq!(exp_and_complement(f32::INFINITY).1, 1.0);
+    }
+
+    #[test]
+    fn ln_is_accurate() {
+        let mut worst = 0.0f64;
+        let mut x = f32::MIN_POSITIVE;
+        while x < 1e30 {
+            let exact = f64::from(x).ln();
+            worst = worst.max((f64::from(ln(x)) - exact).abs() / exact.abs().max(0.5));
+            x *= 1.000_03;
+        }
+        assert!(worst < 2e-7, "{worst:e}");
+        assert_eq!(ln(1.0), 0.0);
+    }
+
+    #[test]
+    fn double_precision_forms_hold_at_the_ends() {
+        assert_eq!(softplus(1000.0), 1000.0);
+        assert_eq!(softplus(-1000.0), 0.0);
+        assert!((softplus(0.0) - 2f64.ln()).abs() < 1e-16);
+        assert_eq!(sigmoid(-1000.0), 0.0);
+        assert_eq!(log1mexp(0.0), f64::NEG_INFINITY);
+        assert_eq!(log1mexp(f64::INFINITY), 0.0);
+        assert!((log1mexp(1e-20) - 1e-20f64.ln()).abs() < 1e-12);
+        assert_eq!(log_sum_exp(&[]), f64::NEG_INFINITY);
+    }
+}

@@ -1,0 +1,229 @@
+//! What a sampler asks of a model: log π of a block of states, and by how much it would change if
+//! one site alone took another value.
+
+pub mod graph;
+pub mod independent;
+pub mod lattice;
+
+use crate::rng::ChainRng;
+use crate::space::{Space, States};
+use graph::Graph;
+use serde::{Deserialize, Serialize};
+
+/// Why a model cannot be built or evaluated, in a sentence for its user.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// The parameters do not describe a model.
+    #[error("{0}")]
+    Invalid(String),
+    /// A file of parameters cannot be read or does not hold what it should.
+    #[error("{path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The model's own code reported a failure at a state.
+    #[error("the model could not be evaluated: {0}")]
+    Evaluation(String),
+}
+
+impl ModelError {
+    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+        Self::Invalid(reason.into())
+    }
+}
+
+/// Which differences a sampler is given: the true ones, or a first-order estimate.
+///
+/// Metropolis–Hastings repairs either. They coincide where log π is affine in each single site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Differences {
+    /// From the gradient at the current state: one evaluation for all sites.
+    #[default]
+    Taylor,
+    /// The true change of log π for every site and value.
+    Exact,
+}
+
+/// An unnormalised distribution over a [`Space`], evaluated for a block of chains at a time.
+///
+/// Only [`space`](Model::space), [`new_cache`](Model::new_cache) and [`log_prob`](Model::log_prob)
+/// must be written; everything else has a correct default that calls `log_prob`, and is overridden
+/// for speed. The model itself never changes: what it wants to remember of a block of chains goes
+/// into the cache, so one model serves all threads.
+///
+/// **Differences** are stored per chain as [`Space::diff_len`] numbers, plane after plane. With two
+/// values there is one plane, `diff[n]` = change of log π if site n flips. With more, plane j holds
+/// `diff[j·sites + n]` = change if site n took value j, zero where it already has it.
+pub trait Model: Send + Sync {
+    /// Memory of one block of chains: scratch space, hidden activations, residuals.
+    type Cache: Send;
+
+    /// The space its states live in.
+    fn space(&self) -> &Space;
+
+    /// Memory for a block of at most that many chains.
+    fn new_cache(&self, chains: usize) -> Self::Cache;
+
+    /// log π, up to a constant, of every state of the block. −∞ is a forbidden state.
+    fn log_prob(
+        &self,
+        states: States<'_>,
+        cache: &mut Self::Cache,
+        log_prob: &mut [f64],
+    ) -> Result<(), ModelError>;
+
+    /// log π and the differences of every state of the block.
+    ///
+    /// The default tries every value of every site through `log_prob`: it is the oracle that
+    /// faster implementations are tested against.
+    fn log_prob_and_diff(
+        &self,
+        kind: Differences,
+        states: States<'_>,
+        cache: &mut Self::Cache,
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) -> Result<(), ModelError> {
+        let _ = kind;
+        self.log_prob(states, cache, log_prob)?;
+        brute_force_diff(self, states, cache, log_prob, diff)
+    }
+
+    /// Whether [`site_diff`](Model::site_diff) and [`set_site`](Model::set_site) cost much less
+    /// than `log_prob`, so that a sampler which changes few sites should use them.
+    fn is_incremental(&self) -> bool {
+        false
+    }
+
+    /// Starts following one chain of the block site by site; returns its log π.
+    fn follow(
+        &self,
+        state: &[u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+    ) -> Result<f64, ModelError> {
+        let _ = chain;
+        let mut log_prob = [0.0];
+        self.log_prob(States::new(state, state.len()), cache, &mut log_prob)?;
+        Ok(log_prob[0])
+    }
+
+    /// The true change of log π for every value of one site of a followed chain: `diff[j]`, zero
+    /// at the current value.
+    fn site_diff(
+        &self,
+        state: &[u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+        site: usize,
+        diff: &mut [f64],
+    ) -> Result<(), ModelError> {
+        let here = self.follow(state, chain, cache)?;
+        let mut changed = state.to_vec();
+        for (value, diff) in diff.iter_mut().enumerate() {
+            changed[site] = value as u8;
+            *diff = if changed[site] == state[site] {
+                0.0
+            } else {
+                self.follow(&changed, chain, cache)? - here
+            };
+        }
+        Ok(())
+    }
+
+    /// Gives one site of a followed chain a new value, in the state and in the cache.
+    fn set_site(
+        &self,
+        state: &mut [u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+        site: usize,
+        value: u8,
+    ) {
+        let _ = (chain, cache);
+        state[site] = value;
+    }
+
+    /// Which sites a site's differences depend on, if they are few.
+    fn graph(&self) -> Option<&Graph> {
+        None
+    }
+
+    /// Draws a state to start a chain from; uniform unless the model knows better.
+    fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
+        let values = self.space().values();
+        for value in state {
+            *value = rng.below(values) as u8;
+        }
+    }
+
+    /// How many of `chains` chains it likes to see per call: few stay in the processor's cache,
+    /// many feed a matrix product.
+    fn block_size(&self, chains: usize) -> usize {
+        let _ = chains;
+        1
+    }
+}
+
+/// The differences by trying every value of every site.
+fn brute_force_diff<M: Model + ?Sized>(
+    model: &M,
+    states: States<'_>,
+    cache: &mut M::Cache,
+    log_prob: &[f64],
+    diff: &mut [f32],
+) -> Result<(), ModelError> {
+    let space = *model.space();
+    let (sites, binary) = (space.sites(), space.is_binary());
+    let mut changed = vec![0; sites];
+    for ((state, here), diff) in states
+        .rows()
+        .zip(log_prob)
+        .zip(diff.chunks_exact_mut(space.diff_len()))
+    {
+        changed.copy_from_slice(state);
+        for site in 0..sites {
+            for value in 0..space.values() as u8 {
+                if value == state[site] {
+                    if !binary {
+                        diff[usize::from(value) * sites + site] = 0.0;
+                    }
+                    continue;
+                }
+                changed[site] = value;
+                let mut there = [0.0];
+                model.log_prob(States::new(&changed, sites), cache, &mut there)?;
+                let plane = if binary { 0 } else { usize::from(value) };
+                diff[plane * sites + site] = (there[0] - here) as f32;
+            }
+            changed[site] = state[site];
+        }
+    }
+    Ok(())
+}
+
+/// Fails with a sentence if a number of a model's parameters is not finite.
+pub(crate) fn check_finite(what: &str, numbers: &[f32]) -> Result<(), ModelError> {
+    match numbers.iter().position(|number| !number.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(ModelError::invalid(format!(
+            "{what}[{at}] is {}, not a number a model can use",
+            numbers[at]
+        ))),
+    }
+}
+
+/// Fails with a sentence if a table of parameters has the wrong length.
+pub(crate) fn check_length(what: &str, found: usize, expected: usize) -> Result<(), ModelError> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(ModelError::invalid(format!(
+            "{what} has {found} entries, expected {expected}"
+        )))
+    }
+}
