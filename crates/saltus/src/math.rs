@@ -16,11 +16,7 @@ pub fn sigmoid(x: f64) -> f64 {
 
 /// log(1 − e^−a) for a ≥ 0; log 0 = −∞ at a = 0 and 0 at a = ∞.
 pub fn log1mexp(a: f64) -> f64 {
-    if a < std::f64::consts::LN_2 {
-        (-(-a).exp_m1()).ln()
-    } else {
-        (-(-a).exp()).ln_1p()
-    }
+    if a < std::f64::consts::LN_2 { (-(-a).exp_m1()).ln() } else { (-(-a).exp()).ln_1p() }
 }
 
 /// log Σ e^x, −∞ for an empty sum.
@@ -34,20 +30,6 @@ pub fn log_sum_exp(x: &[f64]) -> f64 {
         return max;
     }
     max + x.iter().map(|x| (x - max).exp()).sum::<f64>().ln()
-}
-
-/// Turns log-weights into weights whose largest is one, and returns their sum.
-pub(crate) fn exponentiate(log_weights: &mut [f64]) -> f64 {
-    let max = log_weights
-        .iter()
-        .copied()
-        .fold(f64::NEG_INFINITY, f64::max);
-    let mut total = 0.0;
-    for weight in log_weights {
-        *weight = (*weight - max).exp();
-        total += *weight;
-    }
-    total
 }
 
 // The split of ln 2 and the polynomials are those of Cephes' single-precision exp and log.
@@ -148,15 +130,10 @@ mod tests {
     fn complement_is_accurate_where_it_cancels() {
         let mut worst = (0.0f64, 0.0f64);
         let tiny = (0..4000).map(|i| 1e-30 * 1.02f32.powi(i));
-        for a in sweep(0.0, 80.0)
-            .chain(tiny)
-            .filter(|a| *a > 0.0 && *a < 80.0)
-        {
+        for a in sweep(0.0, 80.0).chain(tiny).filter(|a| *a > 0.0 && *a < 80.0) {
             let (stay, leave) = exp_and_complement(a);
             let exact = -(-f64::from(a)).exp_m1();
-            worst.0 = worst
-                .0
-                .max((f64::from(stay) / (-f64::from(a)).exp() - 1.0).abs());
+            worst.0 = worst.0.max((f64::from(stay) / (-f64::from(a)).exp() - 1.0).abs());
             worst.1 = worst.1.max((f64::from(leave) / exact - 1.0).abs());
         }
         assert!(worst.0 < 3e-7 && worst.1 < 3e-7, "{worst:?}");

@@ -4,6 +4,8 @@
 pub mod graph;
 pub mod independent;
 pub mod lattice;
+pub mod pairwise;
+pub mod paper;
 
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
@@ -94,7 +96,8 @@ pub trait Model: Send + Sync {
     }
 
     /// Whether [`site_diff`](Model::site_diff) and [`set_site`](Model::set_site) cost much less
-    /// than `log_prob`, so that a sampler which changes few sites should use them.
+    /// than `log_prob`, so that a sampler which changes few sites should use them. A model that
+    /// says so has no forbidden states.
     fn is_incremental(&self) -> bool {
         false
     }
@@ -180,10 +183,8 @@ fn brute_force_diff<M: Model + ?Sized>(
     let space = *model.space();
     let (sites, binary) = (space.sites(), space.is_binary());
     let mut changed = vec![0; sites];
-    for ((state, here), diff) in states
-        .rows()
-        .zip(log_prob)
-        .zip(diff.chunks_exact_mut(space.diff_len()))
+    for ((state, here), diff) in
+        states.rows().zip(log_prob).zip(diff.chunks_exact_mut(space.diff_len()))
     {
         changed.copy_from_slice(state);
         for site in 0..sites {
@@ -222,8 +223,6 @@ pub(crate) fn check_length(what: &str, found: usize, expected: usize) -> Result<
     if found == expected {
         Ok(())
     } else {
-        Err(ModelError::invalid(format!(
-            "{what} has {found} entries, expected {expected}"
-        )))
+        Err(ModelError::invalid(format!("{what} has {found} entries, expected {expected}")))
     }
 }

@@ -14,10 +14,7 @@ pub(crate) fn unknown<'a>(
         }
         _ => String::new(),
     };
-    format!(
-        "unknown {kind} '{given}': {hint}(known: {})",
-        known.join(", ")
-    )
+    format!("unknown {kind} '{given}': {hint}(known: {})", known.join(", "))
 }
 
 /// Insertions, deletions, substitutions and swaps of neighbours between two words.

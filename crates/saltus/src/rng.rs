@@ -82,10 +82,7 @@ impl ChainRng {
             left -= weight;
         }
         // Rounding used up the total: the last index that can be drawn at all.
-        weights
-            .iter()
-            .rposition(|weight| *weight > 0.0)
-            .unwrap_or(0)
+        weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(0)
     }
 
     /// `picked.len()` distinct numbers below `n`, in random order.
@@ -93,11 +90,7 @@ impl ChainRng {
     /// # Panics
     /// If more numbers are asked for than there are.
     pub fn distinct(&mut self, n: usize, picked: &mut [u32]) {
-        assert!(
-            picked.len() <= n,
-            "cannot pick {} distinct of {n}",
-            picked.len()
-        );
+        assert!(picked.len() <= n, "cannot pick {} distinct of {n}", picked.len());
         if picked.len() * 16 > n {
             let mut all: Vec<u32> = (0..n as u32).collect();
             for index in 0..picked.len() {

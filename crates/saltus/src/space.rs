@@ -20,9 +20,7 @@ impl Space {
     /// A space of `sites ≥ 1` sites with `2 ..= 256` values each.
     pub fn new(sites: usize, values: usize) -> Result<Self, ModelError> {
         if sites == 0 {
-            return Err(ModelError::invalid(
-                "a model needs at least one site, got 0",
-            ));
+            return Err(ModelError::invalid("a model needs at least one site, got 0"));
         }
         if sites > u32::MAX as usize {
             return Err(ModelError::invalid(format!(
@@ -78,10 +76,7 @@ impl<'a> States<'a> {
     /// # Panics
     /// If `bytes` is not a whole number of rows.
     pub fn new(bytes: &'a [u8], sites: usize) -> Self {
-        assert!(
-            sites > 0 && bytes.len().is_multiple_of(sites),
-            "states must be whole rows"
-        );
+        assert!(sites > 0 && bytes.len().is_multiple_of(sites), "states must be whole rows");
         Self { bytes, sites }
     }
 

@@ -77,12 +77,9 @@ impl std::str::FromStr for Weight {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|weight| weight.name() == name)
-            .ok_or_else(|| {
-                crate::names::unknown("weight function", name, Self::ALL.map(Self::name))
-            })
+        Self::ALL.into_iter().find(|weight| weight.name() == name).ok_or_else(|| {
+            crate::names::unknown("weight function", name, Self::ALL.map(Self::name))
+        })
     }
 }
 

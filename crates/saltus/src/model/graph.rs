@@ -76,11 +76,7 @@ impl Graph {
                 weights[slot] = edge.weight;
             }
         }
-        Ok(Self {
-            offsets,
-            targets,
-            weights,
-        })
+        Ok(Self { offsets, targets, weights })
     }
 
     /// Number of sites.
@@ -112,10 +108,7 @@ impl Graph {
                     taken[colour[other] as usize] = true;
                 }
             }
-            let free = taken
-                .iter()
-                .position(|taken| !taken)
-                .unwrap_or(classes.len());
+            let free = taken.iter().position(|taken| !taken).unwrap_or(classes.len());
             if free == classes.len() {
                 classes.push(Vec::new());
             }
@@ -148,11 +141,7 @@ mod tests {
         for from in 0..20u32 {
             for to in from + 1..20 {
                 if (from * 7 + to * 3) % 5 == 0 {
-                    edges.push(Edge {
-                        from,
-                        to,
-                        weight: 1.0,
-                    });
+                    edges.push(Edge { from, to, weight: 1.0 });
                 }
             }
         }

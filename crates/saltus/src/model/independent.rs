@@ -27,27 +27,17 @@ impl Independent {
     pub fn bernoulli(logits: Vec<f32>) -> Result<Self, ModelError> {
         let space = Space::new(logits.len(), 2)?;
         check_finite("logits", &logits)?;
-        Ok(Self {
-            space,
-            table: logits,
-        })
+        Ok(Self { space, table: logits })
     }
 
     /// `values` values per site; `log_weights[n·values + j]` = log-weight of value j at site n.
     pub fn categorical(values: usize, log_weights: &[f32]) -> Result<Self, ModelError> {
         let sites = log_weights.len() / values.max(1);
         let space = Space::new(sites, values)?;
-        check_length(
-            "the table of log-weights",
-            log_weights.len(),
-            sites * values,
-        )?;
+        check_length("the table of log-weights", log_weights.len(), sites * values)?;
         check_finite("log_weights", log_weights)?;
         let table = if space.is_binary() {
-            log_weights
-                .chunks_exact(2)
-                .map(|pair| pair[1] - pair[0])
-                .collect()
+            log_weights.chunks_exact(2).map(|pair| pair[1] - pair[0]).collect()
         } else {
             transpose(log_weights, sites, values)
         };
@@ -61,11 +51,7 @@ impl Independent {
                 || sum_where_one(&self.table, state),
             )
         } else {
-            state
-                .iter()
-                .enumerate()
-                .map(|(site, value)| f64::from(self.weight(site, *value)))
-                .sum()
+            state.iter().enumerate().map(|(site, value)| f64::from(self.weight(site, *value))).sum()
         }
     }
 
@@ -80,9 +66,7 @@ impl Independent {
 
 /// Rows of `columns` become planes of `rows`.
 pub(crate) fn transpose(table: &[f32], rows: usize, columns: usize) -> Vec<f32> {
-    (0..columns)
-        .flat_map(|j| (0..rows).map(move |n| table[n * columns + j]))
-        .collect()
+    (0..columns).flat_map(|j| (0..rows).map(move |n| table[n * columns + j])).collect()
 }
 
 /// Σ of the logits at sites with value one, in eight running sums so that it vectorises.
@@ -96,11 +80,8 @@ fn sum_where_one(logits: &[f32], state: &[u8]) -> f64 {
             sums[lane] += f64::from(logits[lane] * f32::from(state[lane]));
         }
     }
-    let tail: f64 = logits_tail
-        .iter()
-        .zip(state_tail)
-        .map(|(l, x)| f64::from(l * f32::from(*x)))
-        .sum();
+    let tail: f64 =
+        logits_tail.iter().zip(state_tail).map(|(l, x)| f64::from(l * f32::from(*x))).sum();
     sums.iter().sum::<f64>() + tail
 }
 
@@ -135,10 +116,7 @@ impl Model for Independent {
     ) -> Result<(), ModelError> {
         self.log_prob(states, cache, log_prob)?;
         let sites = self.space.sites();
-        for (state, diff) in states
-            .rows()
-            .zip(diff.chunks_exact_mut(self.space.diff_len()))
-        {
+        for (state, diff) in states.rows().zip(diff.chunks_exact_mut(self.space.diff_len())) {
             if self.space.is_binary() {
                 vectorised(
                     #[inline(always)]
@@ -151,9 +129,8 @@ impl Model for Independent {
             } else {
                 for (site, value) in state.iter().enumerate() {
                     let here = self.weight(site, *value);
-                    for (plane, table) in diff
-                        .chunks_exact_mut(sites)
-                        .zip(self.table.chunks_exact(sites))
+                    for (plane, table) in
+                        diff.chunks_exact_mut(sites).zip(self.table.chunks_exact(sites))
                     {
                         plane[site] = table[site] - here;
                     }

@@ -31,19 +31,10 @@ impl Lattice {
                 "a lattice needs at least one row and one column, got {rows}x{columns}"
             )));
         }
-        if rows
-            .checked_mul(columns)
-            .is_none_or(|sites| sites > u32::MAX as usize / 8)
-        {
-            return Err(ModelError::invalid(format!(
-                "a lattice of {rows}x{columns} is too large"
-            )));
+        if rows.checked_mul(columns).is_none_or(|sites| sites > u32::MAX as usize / 8) {
+            return Err(ModelError::invalid(format!("a lattice of {rows}x{columns} is too large")));
         }
-        Ok(Self {
-            rows,
-            columns,
-            periodic,
-        })
+        Ok(Self { rows, columns, periodic })
     }
 
     /// Number of sites.
@@ -73,18 +64,10 @@ impl Lattice {
             for column in 0..self.columns {
                 let from = (row * self.columns + column) as u32;
                 if let Some(column) = wrap(column, self.columns) {
-                    edges.push(Edge {
-                        from,
-                        to: (row * self.columns + column) as u32,
-                        weight,
-                    });
+                    edges.push(Edge { from, to: (row * self.columns + column) as u32, weight });
                 }
                 if let Some(row) = wrap(row, self.rows) {
-                    edges.push(Edge {
-                        from,
-                        to: (row * self.columns + column) as u32,
-                        weight,
-                    });
+                    edges.push(Edge { from, to: (row * self.columns + column) as u32, weight });
                 }
             }
         }
@@ -122,11 +105,8 @@ impl Lattice {
             for (target, value) in target[1..=columns].iter_mut().zip(line) {
                 *target = code(*value);
             }
-            (target[0], target[columns + 1]) = if self.periodic {
-                (target[columns], target[1])
-            } else {
-                (outside, outside)
-            };
+            (target[0], target[columns + 1]) =
+                if self.periodic { (target[columns], target[1]) } else { (outside, outside) };
         }
         if self.periodic {
             bordered.copy_within(rows * stride..(rows + 1) * stride, 0);
@@ -158,9 +138,7 @@ mod tests {
         lattice.border(&state, &mut bordered, 9, |v| v);
         assert_eq!(&bordered[5..10], [3, 1, 2, 3, 1]);
         assert_eq!(&bordered[..5], [6, 4, 5, 6, 4]);
-        Lattice::free(2, 3)
-            .unwrap()
-            .border(&state, &mut bordered, 9, |v| v);
+        Lattice::free(2, 3).unwrap().border(&state, &mut bordered, 9, |v| v);
         assert_eq!(&bordered[10..15], [9, 4, 5, 6, 9]);
         assert_eq!(&bordered[15..], [9; 5]);
     }

@@ -1,0 +1,403 @@
+//! The rows of all sites at once, in single precision and vectorised over sites; the proposals
+//! DLMC, DLMCf and DMALA.
+//!
+//! A row that is drawn from is the very row that both densities read, so rounding cannot bias a
+//! chain beyond the resolution of the draw itself (2⁻²⁴ of a row's total).
+
+use super::metropolis::Proposal;
+use super::row::RowFormula;
+use crate::math::{exp, exp_and_complement, ln, vectorised};
+use crate::model::Differences;
+use crate::rng::{ChainRng, unit};
+use crate::space::Space;
+use crate::weight::Weight;
+
+/// Proposes every site at once, each from its own row.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// How rows are made.
+    pub formula: RowFormula,
+    /// The weight function g.
+    pub weight: Weight,
+    /// Which differences rows are made from.
+    pub differences: Differences,
+}
+
+/// The rows of one state.
+///
+/// Two values: a plane of flip probabilities, then a plane of stay probabilities. More: one plane
+/// per value, where the plane of the current value holds the probability to stay.
+pub struct RowTable {
+    probabilities: Vec<f32>,
+    values: usize,
+}
+
+/// Differences are held within this of zero before rows are made, which keeps every rate, sum and
+/// probability inside the range of f32 for any step size from 1e-9 to 1e9.
+const SHARPEST: f32 = 60.0;
+/// Smallest entry of a row: far below the resolution of a draw, and its logarithm is finite.
+const SMALLEST: f32 = 1e-37;
+/// Sites handled together: their rows stay in the first-level cache.
+const TILE: usize = 64;
+
+impl Proposal for Rows {
+    type Table = RowTable;
+    type Path = ();
+
+    fn new_table(&self, space: &Space) -> RowTable {
+        let values = space.values();
+        RowTable { probabilities: vec![0.0; values * space.sites()], values }
+    }
+
+    fn differences(&self) -> Differences {
+        self.differences
+    }
+
+    fn prepare(&self, scale: f64, state: &[u8], diff: &[f32], table: &mut RowTable) {
+        let h = scale as f32;
+        match self.formula {
+            RowFormula::Interpolated => {
+                prepare_with::<Interpolated>(self.weight, h, state, diff, table)
+            }
+            RowFormula::Euler => prepare_with::<Euler>(self.weight, h, state, diff, table),
+            RowFormula::Normalised => {
+                prepare_with::<Normalised>(self.weight, h, state, diff, table)
+            }
+        }
+    }
+
+    fn draw(
+        &self,
+        _scale: f64,
+        state: &[u8],
+        table: &mut RowTable,
+        rng: &mut ChainRng,
+        proposed: &mut [u8],
+        (): &mut (),
+    ) -> f64 {
+        vectorised(
+            #[inline(always)]
+            || {
+                if table.values == 2 {
+                    draw_flips(state, &table.probabilities, rng, proposed)
+                } else {
+                    draw_values(state, &table.probabilities, rng, proposed)
+                }
+            },
+        )
+    }
+
+    fn log_reverse(&self, from: &[u8], to: &[u8], table: &mut RowTable, (): &()) -> f64 {
+        vectorised(
+            #[inline(always)]
+            || {
+                if table.values == 2 {
+                    log_prob_of_flips(from, to, &table.probabilities)
+                } else {
+                    log_prob_of_values(to, &table.probabilities)
+                }
+            },
+        )
+    }
+}
+
+/// A weight function of e^Δ, inside a loop that the compiler can vectorise.
+trait WeightFunction {
+    fn of(t: f32) -> f32;
+}
+
+macro_rules! weight_function {
+    ($name:ident, $t:ident, $value:expr) => {
+        struct $name;
+        impl WeightFunction for $name {
+            #[inline(always)]
+            fn of($t: f32) -> f32 {
+                $value
+            }
+        }
+    };
+}
+weight_function!(Sqrt, t, t.sqrt());
+weight_function!(Ratio, t, t / (1.0 + t));
+weight_function!(Min, t, t.min(1.0));
+weight_function!(Max, t, t.max(1.0));
+weight_function!(Sum, t, 1.0 + t);
+
+/// A row formula, entry by entry.
+trait Formula {
+    /// Whether entries are probabilities only after division by their sum.
+    const UNNORMALISED: bool;
+    /// What moves to another value of conditional probability ν and rate g, and what of ν is left
+    /// to stay.
+    fn move_and_keep(h: f32, nu: f32, g: f32) -> (f32, f32);
+    /// What stays of the current value's own conditional probability.
+    fn own(nu: f32) -> f32;
+}
+
+struct Interpolated;
+impl Formula for Interpolated {
+    const UNNORMALISED: bool = false;
+    #[inline(always)]
+    fn move_and_keep(h: f32, nu: f32, g: f32) -> (f32, f32) {
+        let (keep, leave) = exp_and_complement(h * g / nu);
+        (nu * leave, nu * keep)
+    }
+    #[inline(always)]
+    fn own(nu: f32) -> f32 {
+        nu
+    }
+}
+
+struct Euler;
+impl Formula for Euler {
+    const UNNORMALISED: bool = false;
+    #[inline(always)]
+    fn move_and_keep(h: f32, nu: f32, g: f32) -> (f32, f32) {
+        let rate = h * g;
+        (rate.min(nu), (nu - rate).max(0.0))
+    }
+    #[inline(always)]
+    fn own(nu: f32) -> f32 {
+        nu
+    }
+}
+
+struct Normalised;
+impl Formula for Normalised {
+    const UNNORMALISED: bool = true;
+    #[inline(always)]
+    fn move_and_keep(h: f32, _nu: f32, g: f32) -> (f32, f32) {
+        (h * g, 0.0)
+    }
+    #[inline(always)]
+    fn own(_nu: f32) -> f32 {
+        1.0
+    }
+}
+
+fn prepare_with<F: Formula>(
+    weight: Weight,
+    h: f32,
+    state: &[u8],
+    diff: &[f32],
+    table: &mut RowTable,
+) {
+    match weight {
+        Weight::Sqrt => prepare_rows::<F, Sqrt>(h, state, diff, table),
+        Weight::Ratio => prepare_rows::<F, Ratio>(h, state, diff, table),
+        Weight::Min => prepare_rows::<F, Min>(h, state, diff, table),
+        Weight::Max => prepare_rows::<F, Max>(h, state, diff, table),
+        Weight::Sum => prepare_rows::<F, Sum>(h, state, diff, table),
+    }
+}
+
+fn prepare_rows<F: Formula, W: WeightFunction>(
+    h: f32,
+    state: &[u8],
+    diff: &[f32],
+    table: &mut RowTable,
+) {
+    vectorised(
+        #[inline(always)]
+        || {
+            if table.values == 2 {
+                prepare_flips::<F, W>(h, diff, &mut table.probabilities);
+            } else {
+                prepare_values::<F, W>(h, state, diff, &mut table.probabilities);
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn prepare_flips<F: Formula, W: WeightFunction>(h: f32, diff: &[f32], table: &mut [f32]) {
+    let (flips, stays) = table.split_at_mut(diff.len());
+    for ((diff, flip), stay) in diff.iter().zip(flips).zip(stays) {
+        let t = exp(diff.clamp(-SHARPEST, SHARPEST));
+        let own = 1.0 / (1.0 + t);
+        let (moved, kept) = F::move_and_keep(h, t * own, W::of(t));
+        let stayed = F::own(own) + kept;
+        let normalise = if F::UNNORMALISED { 1.0 / (moved + stayed) } else { 1.0 };
+        *flip = (moved * normalise).max(SMALLEST);
+        *stay = (stayed * normalise).max(SMALLEST);
+        // A NaN must not vanish in a clamp: it is reported, not sampled.
+        if diff.is_nan() {
+            (*flip, *stay) = (f32::NAN, f32::NAN);
+        }
+    }
+}
+
+#[inline(always)]
+fn prepare_values<F: Formula, W: WeightFunction>(
+    h: f32,
+    state: &[u8],
+    diff: &[f32],
+    table: &mut [f32],
+) {
+    let sites = state.len();
+    let values = diff.len() / sites;
+    for start in (0..sites).step_by(TILE) {
+        let length = TILE.min(sites - start);
+        let own = &state[start..start + length];
+        let plane = |value: usize| value * sites + start..value * sites + start + length;
+        let mut total = [0.0f32; TILE];
+        for value in 0..values {
+            let (entries, diffs) = (&mut table[plane(value)], &diff[plane(value)]);
+            for site in 0..length {
+                entries[site] = exp(diffs[site].clamp(-SHARPEST, SHARPEST));
+                total[site] += if diffs[site].is_nan() { f32::NAN } else { entries[site] };
+            }
+        }
+        let mut stay = [0.0f32; TILE];
+        let mut moved_total = [0.0f32; TILE];
+        for value in 0..values {
+            let entries = &mut table[plane(value)];
+            for site in 0..length {
+                let t = entries[site];
+                let nu = t / total[site];
+                let (moved, kept) = F::move_and_keep(h, nu, W::of(t));
+                let is_own = usize::from(own[site]) == value;
+                entries[site] = moved.max(SMALLEST);
+                stay[site] += if is_own { F::own(nu) } else { kept };
+                moved_total[site] += if is_own { 0.0 } else { moved };
+            }
+        }
+        for value in 0..values {
+            let entries = &mut table[plane(value)];
+            for site in 0..length {
+                let is_own = usize::from(own[site]) == value;
+                let entry = if is_own { stay[site].max(SMALLEST) } else { entries[site] };
+                entries[site] = if F::UNNORMALISED {
+                    (entry / (stay[site] + moved_total[site])).max(SMALLEST)
+                } else {
+                    entry
+                };
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn draw_flips(state: &[u8], table: &[f32], rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
+    let sites = state.len();
+    let (flips, stays) = table.split_at(sites);
+    let mut log_prob = 0.0;
+    let mut words = [0u32; TILE];
+    for start in (0..sites).step_by(TILE) {
+        let tile = start..(start + TILE).min(sites);
+        rng.fill(&mut words[..tile.len()]);
+        let mut chosen = [1.0f32; TILE];
+        let (flips, stays) = (&flips[tile.clone()], &stays[tile.clone()]);
+        let (state, proposed) = (&state[tile.clone()], &mut proposed[tile]);
+        for site in 0..flips.len() {
+            let flip = unit(words[site]) < flips[site];
+            proposed[site] = state[site] ^ u8::from(flip);
+            chosen[site] = if flip { flips[site] } else { stays[site] };
+        }
+        log_prob += sum_of_logs(&chosen);
+    }
+    log_prob
+}
+
+#[inline(always)]
+fn log_prob_of_flips(from: &[u8], to: &[u8], table: &[f32]) -> f64 {
+    let sites = from.len();
+    let (flips, stays) = table.split_at(sites);
+    let mut log_prob = 0.0;
+    for start in (0..sites).step_by(TILE) {
+        let tile = start..(start + TILE).min(sites);
+        let mut chosen = [1.0f32; TILE];
+        let (flips, stays) = (&flips[tile.clone()], &stays[tile.clone()]);
+        let (from, to) = (&from[tile.clone()], &to[tile]);
+        for site in 0..flips.len() {
+            chosen[site] = if from[site] != to[site] { flips[site] } else { stays[site] };
+        }
+        log_prob += sum_of_logs(&chosen);
+    }
+    log_prob
+}
+
+/// Draws by walking through the entries of the other values; what is left over stays, so that
+/// small probabilities to move keep their full resolution.
+#[inline(always)]
+fn draw_values(state: &[u8], table: &[f32], rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
+    let sites = state.len();
+    let values = table.len() / sites;
+    let mut log_prob = 0.0;
+    let mut words = [0u32; TILE];
+    for start in (0..sites).step_by(TILE) {
+        let length = TILE.min(sites - start);
+        let own = &state[start..start + length];
+        let plane = |value: usize| &table[value * sites + start..value * sites + start + length];
+        rng.fill(&mut words[..length]);
+        let mut moved = [0.0f32; TILE];
+        let mut stay = [0.0f32; TILE];
+        for value in 0..values {
+            let entries = plane(value);
+            for site in 0..length {
+                let is_own = usize::from(own[site]) == value;
+                moved[site] += if is_own { 0.0 } else { entries[site] };
+                stay[site] += if is_own { entries[site] } else { 0.0 };
+            }
+        }
+        let mut threshold = [0.0f32; TILE];
+        for site in 0..length {
+            threshold[site] = unit(words[site]) * (moved[site] + stay[site]);
+        }
+        let mut walked = [0.0f32; TILE];
+        let mut passed = [0u32; TILE];
+        for value in 0..values {
+            let entries = plane(value);
+            for site in 0..length {
+                let is_own = usize::from(own[site]) == value;
+                walked[site] += if is_own { 0.0 } else { entries[site] };
+                passed[site] += u32::from(walked[site] <= threshold[site]);
+            }
+        }
+        let proposed = &mut proposed[start..start + length];
+        for site in 0..length {
+            let moves = (passed[site] as usize) < values;
+            proposed[site] = if moves { passed[site] as u8 } else { own[site] };
+        }
+        log_prob += log_prob_of_tile(proposed, values, plane);
+    }
+    log_prob
+}
+
+#[inline(always)]
+fn log_prob_of_values(to: &[u8], table: &[f32]) -> f64 {
+    let sites = to.len();
+    let values = table.len() / sites;
+    let mut log_prob = 0.0;
+    for start in (0..sites).step_by(TILE) {
+        let length = TILE.min(sites - start);
+        let plane = |value: usize| &table[value * sites + start..value * sites + start + length];
+        log_prob += log_prob_of_tile(&to[start..start + length], values, plane);
+    }
+    log_prob
+}
+
+#[inline(always)]
+fn log_prob_of_tile<'a>(to: &[u8], values: usize, plane: impl Fn(usize) -> &'a [f32]) -> f64 {
+    let mut chosen = [1.0f32; TILE];
+    for value in 0..values {
+        let entries = plane(value);
+        for site in 0..to.len() {
+            let is_chosen = usize::from(to[site]) == value;
+            chosen[site] = if is_chosen { entries[site] } else { chosen[site] };
+        }
+    }
+    sum_of_logs(&chosen)
+}
+
+/// Σ ln p over a tile, added up in f64.
+#[inline(always)]
+fn sum_of_logs(probabilities: &[f32; TILE]) -> f64 {
+    let mut sums = [0.0f64; 8];
+    for lanes in probabilities.as_chunks::<8>().0 {
+        for lane in 0..8 {
+            sums[lane] += f64::from(ln(lanes[lane]));
+        }
+    }
+    sums.iter().sum()
+}

@@ -1,0 +1,248 @@
+//! A block of chains with everything it needs to go on: states, kernel, memory, random streams
+//! and what was kept so far.
+
+use super::{Failed, Observable, Settings};
+use crate::kernel::block_gibbs::BlockGibbs;
+use crate::kernel::gibbs::Gibbs;
+use crate::kernel::hamming_ball::HammingBall;
+use crate::kernel::metropolis::{Metropolis, count_changed};
+use crate::kernel::path::PathProposal;
+use crate::kernel::random_walk::RandomWalk;
+use crate::kernel::row::RowFormula;
+use crate::kernel::row_table::Rows;
+use crate::kernel::{Kernel, Position, StepReport};
+use crate::model::{Differences, Model};
+use crate::rng::{ChainRng, Stream};
+use crate::sampler::Sampler;
+use crate::trace::ChainTrace;
+use std::ops::Range;
+
+/// What is taken from every kept state.
+pub(super) struct Observables<'a> {
+    pub(super) reference: Vec<u8>,
+    pub(super) own: Vec<Observable<'a>>,
+    pub(super) keep_states: bool,
+}
+
+/// A block of chains, whatever its model and kernel: one virtual call per many steps.
+pub(super) trait ChainBlock: Send {
+    fn chains(&self) -> usize;
+    fn thin(&self) -> usize;
+    /// Evaluates the current states for steps of a scale.
+    fn start(&mut self, scale: f64) -> Result<(), Failed>;
+    /// Steps of which nothing is kept but the acceptance.
+    fn warm_up(&mut self, steps: usize) -> Result<(), Failed>;
+    /// Kept draws.
+    fn draw(&mut self, draws: usize) -> Result<(), Failed>;
+    /// Sum over the steps of warm-up since the last call, for each chain.
+    fn take_acceptance(&mut self) -> Vec<f64>;
+    /// Sum over chains of the mean acceptance of the last piece of steps.
+    fn recent_acceptance(&self) -> f64;
+    /// Everything kept, chain by chain.
+    fn finish(self: Box<Self>) -> Vec<ChainResult>;
+}
+
+/// What a chain did and kept over its kept draws.
+pub(super) struct ChainResult {
+    pub(super) trace: ChainTrace,
+    pub(super) state: Vec<u8>,
+    pub(super) steps: usize,
+    pub(super) acceptance: f64,
+    pub(super) changed: f64,
+    pub(super) evaluations: f64,
+}
+
+/// Sums of step reports of one chain.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    steps: usize,
+    acceptance: f64,
+    changed: f64,
+    evaluations: f64,
+}
+
+struct Block<'a, M: Model, K: Kernel<M>> {
+    model: &'a M,
+    kernel: K,
+    observables: &'a Observables<'a>,
+    first_chain: usize,
+    thin: usize,
+    scale: f64,
+    steps: usize,
+    position: Position,
+    memory: K::Memory,
+    rngs: Vec<ChainRng>,
+    reports: Vec<StepReport>,
+    sums: Vec<Sums>,
+    recent: f64,
+    traces: Vec<ChainTrace>,
+}
+
+/// The block of these chains, at their initial states.
+pub(super) fn new_block<'a, M: Model>(
+    model: &'a M,
+    settings: &Settings,
+    chains: Range<usize>,
+    observables: &'a Observables<'a>,
+) -> Box<dyn ChainBlock + 'a> {
+    let &Settings { weight, differences, .. } = settings;
+    let rows = |formula| Metropolis(Rows { formula, weight, differences });
+    let path = |differences| Metropolis(PathProposal { weight, differences });
+    match settings.sampler {
+        Sampler::Rwm => boxed(model, RandomWalk, settings, chains, observables),
+        Sampler::Hb => boxed(model, HammingBall, settings, chains, observables),
+        Sampler::Bg => boxed(model, BlockGibbs, settings, chains, observables),
+        Sampler::Gibbs => boxed(model, Gibbs, settings, chains, observables),
+        Sampler::Lb1 => boxed(model, path(Differences::Exact), settings, chains, observables),
+        Sampler::Gwg | Sampler::Pas => {
+            boxed(model, path(differences), settings, chains, observables)
+        }
+        Sampler::Dmala => boxed(model, rows(RowFormula::Normalised), settings, chains, observables),
+        Sampler::Dlmcf => boxed(model, rows(RowFormula::Euler), settings, chains, observables),
+        Sampler::Dlmc => {
+            boxed(model, rows(RowFormula::Interpolated), settings, chains, observables)
+        }
+    }
+}
+
+fn boxed<'a, M: Model, K: Kernel<M> + 'a>(
+    model: &'a M,
+    kernel: K,
+    settings: &Settings,
+    chains: Range<usize>,
+    observables: &'a Observables<'a>,
+) -> Box<dyn ChainBlock + 'a>
+where
+    K::Memory: 'a,
+{
+    let sites = model.space().sites();
+    let count = chains.len();
+    let first_chain = chains.start;
+    let mut rngs: Vec<_> =
+        chains.map(|chain| ChainRng::new(settings.seed, Stream::Chain(chain as u64))).collect();
+    let mut states = vec![0; count * sites];
+    for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
+        model.initial_state(rng, state);
+    }
+    let series = vec![Vec::new(); 2 + observables.own.len()];
+    Box::new(Block {
+        memory: kernel.new_memory(model, count),
+        model,
+        kernel,
+        observables,
+        first_chain,
+        thin: settings.thin,
+        scale: 1.0,
+        steps: 0,
+        position: Position::new(states, sites),
+        rngs,
+        reports: vec![StepReport::default(); count],
+        sums: vec![Sums::default(); count],
+        recent: 0.0,
+        traces: vec![ChainTrace { series, ..ChainTrace::default() }; count],
+    })
+}
+
+impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
+    fn step(&mut self) -> Result<(), Failed> {
+        self.kernel
+            .step(
+                self.scale,
+                self.model,
+                &mut self.position,
+                &mut self.memory,
+                &mut self.rngs,
+                &mut self.reports,
+            )
+            .map_err(|error| Failed::new(error, self.first_chain, self.steps))?;
+        self.steps += 1;
+        for (sums, report) in self.sums.iter_mut().zip(&self.reports) {
+            sums.steps += 1;
+            sums.acceptance += report.acceptance;
+            sums.changed += f64::from(report.changed);
+            sums.evaluations += f64::from(report.evaluations);
+            self.recent += report.acceptance;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self) {
+        let Observables { reference, own, keep_states } = self.observables;
+        for (chain, trace) in self.traces.iter_mut().enumerate() {
+            let state = self.position.state(chain);
+            trace.series[0].push(self.position.log_prob[chain]);
+            trace.series[1].push(f64::from(count_changed(state, reference)));
+            for (series, observable) in trace.series[2..].iter_mut().zip(own) {
+                series.push((observable.value)(state));
+            }
+            if *keep_states {
+                trace.states.extend_from_slice(state);
+            }
+            trace.draws += 1;
+        }
+    }
+}
+
+impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
+    fn chains(&self) -> usize {
+        self.position.chains()
+    }
+
+    fn thin(&self) -> usize {
+        self.thin
+    }
+
+    fn start(&mut self, scale: f64) -> Result<(), Failed> {
+        self.scale = scale;
+        self.sums.fill(Sums::default());
+        self.kernel
+            .start(scale, self.model, &mut self.position, &mut self.memory)
+            .map_err(|error| Failed::new(error, self.first_chain, self.steps))
+    }
+
+    fn warm_up(&mut self, steps: usize) -> Result<(), Failed> {
+        self.recent = 0.0;
+        for _ in 0..steps {
+            self.step()?;
+        }
+        self.recent /= steps as f64;
+        Ok(())
+    }
+
+    fn draw(&mut self, draws: usize) -> Result<(), Failed> {
+        self.recent = 0.0;
+        for _ in 0..draws {
+            for _ in 0..self.thin {
+                self.step()?;
+            }
+            self.keep();
+        }
+        self.recent /= (draws * self.thin) as f64;
+        Ok(())
+    }
+
+    fn take_acceptance(&mut self) -> Vec<f64> {
+        let taken = self.sums.iter().map(|sums| sums.acceptance).collect();
+        self.sums.fill(Sums::default());
+        taken
+    }
+
+    fn recent_acceptance(&self) -> f64 {
+        self.recent
+    }
+
+    fn finish(self: Box<Self>) -> Vec<ChainResult> {
+        let Self { traces, sums, position, .. } = *self;
+        let results = traces.into_iter().zip(sums).enumerate();
+        results
+            .map(|(chain, (trace, sums))| ChainResult {
+                trace,
+                state: position.state(chain).to_vec(),
+                steps: sums.steps,
+                acceptance: sums.acceptance,
+                changed: sums.changed,
+                evaluations: sums.evaluations,
+            })
+            .collect()
+    }
+}
