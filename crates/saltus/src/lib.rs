@@ -5,6 +5,7 @@ pub mod model;
 mod names;
 pub mod rng;
 pub mod space;
+pub mod stats;
 pub mod weight;
 
 pub use model::{Differences, Model, ModelError};
