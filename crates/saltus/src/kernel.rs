@@ -173,7 +173,7 @@ pub(crate) fn draw_from_logs(
     if !total.is_finite() {
         return Err(StepError { chain, cause: StepFailure::Difference });
     }
-    Ok(rng.index(weights, total))
+    Ok(rng.index(&*weights, total))
 }
 
 /// log π with each value of one site of a followed chain, given log π `here` of its state.

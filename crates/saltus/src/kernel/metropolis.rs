@@ -149,7 +149,7 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
                 return Err(StepError { chain, cause: StepFailure::Difference });
             }
             report.acceptance = log_ratio.exp().min(1.0);
-            if log_ratio >= 0.0 || rngs[chain].uniform() < report.acceptance {
+            if rngs[chain].flip(report.acceptance) {
                 report.changed = count_changed(state, proposed);
                 state.copy_from_slice(proposed);
                 position.log_prob[chain] = log_prob;

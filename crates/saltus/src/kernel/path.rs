@@ -150,23 +150,13 @@ impl Proposal for PathProposal {
 
 /// Draws the new value of a site in proportion to the weights of its changes.
 fn draw_change(changes: &[f64], sites: usize, site: usize, total: f64, rng: &mut ChainRng) -> u8 {
-    let mut left = rng.uniform() * total;
-    let mut last = 0;
-    for (value, change) in changes[site..].iter().step_by(sites).enumerate() {
-        if *change > 0.0 {
-            last = value;
-            if left < *change {
-                break;
-            }
-            left -= change;
-        }
-    }
-    last as u8
+    let changes = changes[site..].iter().step_by(sites);
+    rng.index(changes, total) as u8
 }
 
 /// A whole number whose mean is `scale`.
 pub(crate) fn round_randomly(scale: f64, rng: &mut ChainRng) -> usize {
     let floor = scale.floor();
     let fraction = scale - floor;
-    floor as usize + usize::from(fraction > 0.0 && rng.uniform() < fraction)
+    floor as usize + usize::from(fraction > 0.0 && rng.flip(fraction))
 }

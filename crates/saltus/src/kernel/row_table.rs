@@ -75,6 +75,10 @@ impl Proposal for Rows {
         proposed: &mut [u8],
         (): &mut (),
     ) -> f64 {
+        #[cfg(test)]
+        if rng.is_scripted() {
+            return draw_scripted(state, table, rng, proposed);
+        }
         vectorised(
             #[inline(always)]
             || {
@@ -400,4 +404,26 @@ fn sum_of_logs(probabilities: &[f32; TILE]) -> f64 {
         }
     }
     sums.iter().sum()
+}
+
+/// Draws site by site from the entries of the table, so that a test can enumerate the draws.
+#[cfg(test)]
+fn draw_scripted(state: &[u8], table: &RowTable, rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
+    let sites = state.len();
+    for site in 0..sites {
+        let row: Vec<f64> = (0..table.values)
+            .map(|plane| f64::from(table.probabilities[plane * sites + site]))
+            .collect();
+        let drawn = rng.index(&row, row.iter().sum()) as u8;
+        proposed[site] = match (table.values, drawn) {
+            (2, 0) => 1 - state[site],
+            (2, _) => state[site],
+            _ => drawn,
+        };
+    }
+    if table.values == 2 {
+        log_prob_of_flips(state, proposed, &table.probabilities)
+    } else {
+        log_prob_of_values(proposed, &table.probabilities)
+    }
 }
