@@ -1,6 +1,8 @@
 //! Transitions: what takes a block of chains from one state to the next.
 
 pub mod block_gibbs;
+#[cfg(test)]
+mod exactness;
 pub mod gibbs;
 pub mod hamming_ball;
 pub mod metropolis;

@@ -173,7 +173,7 @@ pub trait Model: Send + Sync {
 }
 
 /// The differences by trying every value of every site.
-fn brute_force_diff<M: Model + ?Sized>(
+pub(crate) fn brute_force_diff<M: Model + ?Sized>(
     model: &M,
     states: States<'_>,
     cache: &mut M::Cache,
