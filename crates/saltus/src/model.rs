@@ -188,7 +188,7 @@ pub(crate) fn brute_force_diff<M: Model + ?Sized>(
     {
         changed.copy_from_slice(state);
         for site in 0..sites {
-            for value in 0..space.values() as u8 {
+            for value in (0..space.values()).map(|value| value as u8) {
                 if value == state[site] {
                     if !binary {
                         diff[usize::from(value) * sites + site] = 0.0;
