@@ -1,11 +1,14 @@
 //! What a sampler asks of a model: log π of a block of states, and by how much it would change if
 //! one site alone took another value.
 
+pub mod callable;
+pub mod fhmm;
 pub mod graph;
 pub mod independent;
 pub mod lattice;
 pub mod pairwise;
 pub mod paper;
+pub mod rbm;
 
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
