@@ -3,6 +3,7 @@
 #[cfg(test)]
 pub(crate) mod script;
 
+use crate::math::smaller;
 use pulp::{Simd, WithSimd};
 use rand::TryRng;
 use std::convert::Infallible;
@@ -270,14 +271,14 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A uniform word as a number in (0, 1) that keeps its 32-bit resolution near zero.
+/// A uniform word as a number in (0, 1) that keeps a 31-bit resolution near zero.
 ///
-/// The largest words would round to 1; they are held just below, so that an event of
-/// probability one always happens.
+/// (Vector units convert signed integers only; hence 31 bits.) The largest words would round to 1;
+/// they are held just below, so that an event of probability one always happens.
 #[inline(always)]
 pub(crate) fn unit(word: u32) -> f32 {
     const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
-    ((word as f32 + 0.5) * (1.0 / 4_294_967_296.0)).min(BELOW_ONE)
+    smaller(((word >> 1) as i32 as f32 + 0.5) * (1.0 / 2_147_483_648.0), BELOW_ONE)
 }
 
 #[cfg(test)]
