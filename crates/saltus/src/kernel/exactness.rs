@@ -10,8 +10,10 @@ use super::random_walk::RandomWalk;
 use super::row::RowFormula;
 use super::row_table::Rows;
 use super::{Kernel, Position, StepReport};
+use crate::model::fhmm::Fhmm;
 use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
+use crate::model::rbm::Rbm;
 use crate::model::{Differences, Model, ModelError};
 use crate::rng::ChainRng;
 use crate::rng::script::enumerate;
@@ -152,7 +154,7 @@ fn transitions<M: Model, K: Kernel<M>>(
 fn check_bookkeeping<M: Model>(model: &M, before: &[u8], after: &Position, report: StepReport) {
     let mut log_prob = [0.0];
     model.log_prob(after.states(), &mut model.new_cache(1), &mut log_prob).unwrap();
-    assert!((log_prob[0] - after.log_prob[0]).abs() < 1e-9);
+    assert!((log_prob[0] - after.log_prob[0]).abs() < SINGLE);
     let changed = before.iter().zip(after.state(0)).filter(|(a, b)| a != b).count();
     assert_eq!(changed, report.changed as usize);
     assert!(report.evaluations >= 1);
@@ -203,12 +205,26 @@ fn potts() -> Pairwise {
     Pairwise::potts_lattice(Lattice::free(1, 3).unwrap(), 3, 0.8, &fields).unwrap()
 }
 
+/// Two factors over two times: the likelihood makes Taylor and exact differences differ.
+fn fhmm(values: usize) -> Fhmm {
+    Fhmm::simulate(2, if values == 2 { 2 } else { 1 }, values, 5).unwrap()
+}
+
+/// The tiny machine that the golden numbers below are for.
+fn rbm() -> Rbm {
+    let weight = [0.5, -0.3, 0.8, 0.1, 0.9, -0.7, -0.6, 0.4, 0.2, 0.3, -0.5, 1.0];
+    let visible_bias = [0.1, -0.2, 0.3, 0.0, 0.5, -0.4];
+    Rbm::new(3, &weight, &[0.2, -0.1], &visible_bias, None).unwrap()
+}
+
 /// Makes a check on every tiny model, whatever its type.
 macro_rules! on_all_models {
     (|$name:ident, $model:ident| $body:block) => {{
         fn check<M: Model>($name: &str, $model: &M) $body
         check("ising", &ising());
         check("potts", &potts());
+        check("a binary fhmm", &fhmm(2));
+        check("an fhmm of three values", &fhmm(3));
         for incremental in [false, true] {
             check("a binary table", &Table::new(4, 2, incremental));
             check("a table of three values", &Table::new(3, 3, incremental));
@@ -267,6 +283,67 @@ fn hamming_balls_and_blocks_are_reversible() {
             check_reversible(&format!("ball on {name}"), model, &HammingBall, 1.0, DOUBLE);
         }
     });
+}
+
+#[test]
+fn machines_with_single_precision_weights_are_reversible() {
+    let (weight, differences) = (Weight::Sqrt, Differences::Taylor);
+    let model = rbm();
+    check_reversible("walk", &model, &RandomWalk, 1.5, SINGLE);
+    check_reversible("ball", &model, &HammingBall, 1.0, SINGLE);
+    check_reversible("block", &model, &BlockGibbs, 1.0, SINGLE);
+    let path = Metropolis(PathProposal { weight, differences });
+    check_reversible("path", &model, &path, 1.5, SINGLE);
+    for formula in RowFormula::ALL {
+        let rows = Metropolis(Rows { formula, weight, differences });
+        check_reversible("rows", &model, &rows, 0.7, SINGLE);
+    }
+    let sweep = transitions(&model, &Gibbs, |_| 1.0);
+    assert!(invariance_error(&probabilities(&model), &sweep) < SINGLE);
+}
+
+/// log q of a given move and of the way back, and the logarithm of their acceptance ratio.
+fn score<P: Proposal>(proposal: &P, scale: f64, path: P::Path, back: P::Path) -> [f64; 3] {
+    let model = rbm();
+    let (x, y) = ([0, 1], [2, 0]);
+    let mut log_prob = [0.0; 2];
+    let mut diff = vec![0.0; 2 * model.space().diff_len()];
+    let states = States::new(&[0, 1, 2, 0], 2);
+    let mut cache = model.new_cache(2);
+    let taylor = Differences::Taylor;
+    model.log_prob_and_diff(taylor, states, &mut cache, &mut log_prob, &mut diff).unwrap();
+    let (at_x, at_y) = diff.split_at(model.space().diff_len());
+    let mut table = proposal.new_table(model.space());
+    proposal.prepare(scale, &x, at_x, &mut table);
+    let forward = proposal.log_reverse(&x, &y, &mut table, &back);
+    proposal.prepare(scale, &y, at_y, &mut table);
+    let reverse = proposal.log_reverse(&y, &x, &mut table, &path);
+    [forward, reverse, log_prob[1] - log_prob[0] + reverse - forward]
+}
+
+#[test]
+fn golden_moves_of_a_tiny_machine() {
+    let close = |found: [f64; 3], golden: [f64; 3]| {
+        for (found, golden) in found.iter().zip(golden) {
+            assert!((found - golden).abs() < 2e-6, "{found} {golden}");
+        }
+    };
+    let differences = Differences::Taylor;
+    let dlmc = |weight| Rows { formula: RowFormula::Interpolated, weight, differences };
+    close(
+        score(&dlmc(Weight::Sqrt), 0.5, (), ()),
+        [-2.669441325266133, -2.68581936971286, -0.0632106751577135],
+    );
+    close(
+        score(&dlmc(Weight::Ratio), 0.5, (), ()),
+        [-3.652841790270469, -3.6323575387154743, -0.026348379155991974],
+    );
+    // The path visits site 0 and then site 1; scoring takes the path of the way there.
+    let pas = PathProposal { weight: Weight::Sqrt, differences };
+    close(
+        score(&pas, 2.0, vec![0, 1], vec![1, 0]),
+        [-1.296393857964531, -1.5026137342751922, -0.25305250702164783],
+    );
 }
 
 #[test]

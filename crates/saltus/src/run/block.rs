@@ -17,6 +17,11 @@ use crate::sampler::Sampler;
 use crate::trace::ChainTrace;
 use std::ops::Range;
 
+/// Steps after which the current states are evaluated afresh: samplers that follow log π by adding
+/// up changes would otherwise carry rounding along for ever. Counted from the start of a run, so
+/// that it falls on the same steps however the run is cut into pieces.
+const REFRESH: usize = 1000;
+
 /// What is taken from every kept state.
 pub(super) struct Observables<'a> {
     pub(super) reference: Vec<u8>,
@@ -144,7 +149,16 @@ where
 }
 
 impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
+    fn evaluate(&mut self) -> Result<(), Failed> {
+        self.kernel
+            .start(self.scale, self.model, &mut self.position, &mut self.memory)
+            .map_err(|error| Failed::new(error, self.first_chain, self.steps))
+    }
+
     fn step(&mut self) -> Result<(), Failed> {
+        if self.steps.is_multiple_of(REFRESH) {
+            self.evaluate()?;
+        }
         self.kernel
             .step(
                 self.scale,
@@ -195,9 +209,7 @@ impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
     fn start(&mut self, scale: f64) -> Result<(), Failed> {
         self.scale = scale;
         self.sums.fill(Sums::default());
-        self.kernel
-            .start(scale, self.model, &mut self.position, &mut self.memory)
-            .map_err(|error| Failed::new(error, self.first_chain, self.steps))
+        self.evaluate()
     }
 
     fn warm_up(&mut self, steps: usize) -> Result<(), Failed> {
