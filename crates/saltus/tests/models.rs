@@ -1,5 +1,7 @@
 //! What every model must satisfy, checked for each of them through one function.
 
+mod common;
+
 use proptest::prelude::*;
 use saltus::model::callable::Callable;
 use saltus::model::fhmm::Fhmm;
@@ -430,27 +432,9 @@ fn rbm_golden_numbers() {
     }
 }
 
-/// The folder of reference machines, or nothing if it is not there.
-fn reference_machines() -> Option<PathBuf> {
-    let data = std::env::var_os("SALTUS_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
-        PathBuf::from,
-    );
-    let folder = data.join("rbm-reference");
-    if folder.is_dir() {
-        Some(folder)
-    } else {
-        println!(
-            "skipped: {} does not exist (set SALTUS_DATA to the folder of data)",
-            folder.display()
-        );
-        None
-    }
-}
-
 #[test]
 fn reference_machines_have_the_published_statistics() {
-    let Some(folder) = reference_machines() else {
+    let Some(folder) = common::reference_machines() else {
         return;
     };
     // Name, hidden units, values, then mean, deviation, least and largest weight.
