@@ -1,6 +1,7 @@
 //! What a sampler asks of a model: log π of a block of states, and by how much it would change if
 //! one site alone took another value.
 
+pub mod edge_list;
 pub mod graph;
 pub mod independent;
 pub mod lattice;

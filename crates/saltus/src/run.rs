@@ -154,7 +154,8 @@ impl<'a, M: Model> Run<'a, M> {
             blocks: &mut blocks,
             pool: &pool,
             monitor: &mut self.monitor,
-            limit: settings.time_limit.map(|limit| Instant::now() + limit),
+            // A limit too far away to be written as a time is no limit.
+            limit: settings.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             steps: 0,
             total_steps: settings.warmup + settings.draws * settings.thin,
             last: Instant::now(),
@@ -226,6 +227,8 @@ impl Driver<'_, '_> {
 
     /// All kept draws.
     fn draw(&mut self, draws: usize, scale: Option<f64>) -> Ended {
+        // The pace was found in steps and goes on in draws.
+        self.pace = (self.pace / self.blocks[0].thin()).max(1);
         match self.start(scale) {
             Ended::Complete => self.advance(draws, false, scale, |block, draws| block.draw(draws)),
             ended => ended,
