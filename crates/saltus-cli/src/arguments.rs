@@ -104,7 +104,7 @@ pub struct RunArguments {
         value_parser = parse::count, allow_negative_numbers = true
     )]
     pub warmup: Option<usize>,
-    /// Kept draws of each chain [default: 3000]
+    /// Kept draws of each chain [default: 5000]
     #[arg(
         long, global = true, value_name = "N", help_heading = RUN,
         value_parser = parse::positive, allow_negative_numbers = true
@@ -381,6 +381,27 @@ mod tests {
     #[test]
     fn the_definitions_are_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_names_the_defaults_of_the_library() {
+        let command = Arguments::command();
+        let sample = command.find_subcommand("sample").unwrap();
+        let default = Settings::default();
+        let defaults = [
+            ("sampler", default.sampler.to_string()),
+            ("weight", default.weight.to_string()),
+            ("chains", default.chains.to_string()),
+            ("warmup", default.warmup.to_string()),
+            ("draws", default.draws.to_string()),
+            ("thin", default.thin.to_string()),
+            ("seed", default.seed.to_string()),
+        ];
+        for (name, value) in defaults {
+            let option = sample.get_arguments().find(|option| option.get_id() == name).unwrap();
+            let help = option.get_help().unwrap().to_string();
+            assert!(help.contains(&format!("[default: {value}]")), "{name}: {help}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Transitions: what takes a block of chains from one state to the next.
 
 pub mod block_gibbs;
+#[cfg(test)]
+mod exactness;
 pub mod gibbs;
 pub mod hamming_ball;
 pub mod metropolis;
@@ -173,7 +175,7 @@ pub(crate) fn draw_from_logs(
     if !total.is_finite() {
         return Err(StepError { chain, cause: StepFailure::Difference });
     }
-    Ok(rng.index(weights, total))
+    Ok(rng.index(&*weights, total))
 }
 
 /// log π with each value of one site of a followed chain, given log π `here` of its state.

@@ -4,6 +4,9 @@
 //! The f32 forms use no fused multiply-add, so that a loop compiled for any instruction set gives
 //! the same bits: results do not depend on the machine.
 
+pub(crate) mod matrix;
+pub(crate) mod mixture;
+
 /// log(1 + e^x), for every x.
 pub fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
@@ -46,7 +49,7 @@ fn exp_minus_one_reduced(r: f32) -> f32 {
     p = p * r + 8.333_452e-3;
     p = p * r + 4.166_579_6e-2;
     p = p * r + 1.666_666_5e-1;
-    p = p * r + 5.000_000_1e-1;
+    p = p * r + 5e-1;
     p * (r * r) + r
 }
 
@@ -94,9 +97,23 @@ pub(crate) fn ln(x: f32) -> f32 {
     p = p * m - 1.666_805_8e-1;
     p = p * m + 2.000_071_5e-1;
     p = p * m - 2.499_999_4e-1;
-    p = p * m + 3.333_333_1e-1;
+    p = p * m + 3.333_333e-1;
     let tail = p * m * z + exponent * LN2_LOW - 0.5 * z;
     (m + tail) + exponent * LN2_HIGH
+}
+
+/// (log(1 + e^−|x|), 1/(1 + e^−x), 1/(1 + e^x)): the first to 2e-7 absolute, the others to 4e-7
+/// relative as long as they are normal numbers.
+///
+/// `max(x, 0)` plus the first is the softplus of x; leaving that sum to the caller lets it be
+/// taken in double precision.
+#[inline(always)]
+pub(crate) fn logistic(x: f32) -> (f32, f32, f32) {
+    let small = exp(-x.abs());
+    let large = 1.0 / (1.0 + small);
+    let small = small * large;
+    let (on, off) = if x < 0.0 { (small, large) } else { (large, small) };
+    (-ln(large), on, off)
 }
 
 /// Runs a loop compiled for the best instruction set of this machine.
@@ -152,6 +169,23 @@ mod tests {
         }
         assert!(worst < 2e-7, "{worst:e}");
         assert_eq!(ln(1.0), 0.0);
+    }
+
+    #[test]
+    fn logistic_is_accurate() {
+        let mut worst = (0.0f64, 0.0f64);
+        for x in sweep(-86.0, 86.0) {
+            let (log, on, off) = logistic(x);
+            let x = f64::from(x);
+            worst.0 = worst.0.max((x.max(0.0) + f64::from(log) - softplus(x)).abs());
+            for (found, exact) in [(on, sigmoid(x)), (off, sigmoid(-x))] {
+                worst.1 = worst.1.max((f64::from(found) / exact - 1.0).abs());
+            }
+        }
+        assert!(worst.0 < 2e-7 && worst.1 < 4e-7, "{worst:?}");
+        assert_eq!(logistic(0.0).1, 0.5);
+        assert_eq!(logistic(-1000.0).0, 0.0);
+        assert_eq!(logistic(1000.0).1, 1.0);
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! What a sampler asks of a model: log π of a block of states, and by how much it would change if
 //! one site alone took another value.
 
+pub mod callable;
 pub mod edge_list;
+pub mod fhmm;
 pub mod graph;
 pub mod independent;
 pub mod lattice;
 pub mod pairwise;
 pub mod paper;
+pub mod rbm;
 
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
@@ -174,7 +177,7 @@ pub trait Model: Send + Sync {
 }
 
 /// The differences by trying every value of every site.
-fn brute_force_diff<M: Model + ?Sized>(
+pub(crate) fn brute_force_diff<M: Model + ?Sized>(
     model: &M,
     states: States<'_>,
     cache: &mut M::Cache,
@@ -189,7 +192,7 @@ fn brute_force_diff<M: Model + ?Sized>(
     {
         changed.copy_from_slice(state);
         for site in 0..sites {
-            for value in 0..space.values() as u8 {
+            for value in (0..space.values()).map(|value| value as u8) {
                 if value == state[site] {
                     if !binary {
                         diff[usize::from(value) * sites + site] = 0.0;

@@ -1,5 +1,8 @@
 //! One stream of random numbers per chain, keyed by (seed, chain), filled in bulk.
 
+#[cfg(test)]
+pub(crate) mod script;
+
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -8,7 +11,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The generator is part of the results' contract: the same seed gives the same draws on every
 /// machine and for every number of threads, so replacing it is a breaking change.
 #[derive(Clone, Debug)]
-pub struct ChainRng(Xoshiro256PlusPlus);
+pub struct ChainRng {
+    generator: Xoshiro256PlusPlus,
+    /// In tests, decisions can be dictated instead of drawn, to enumerate all of them.
+    #[cfg(test)]
+    script: Option<script::Script>,
+}
 
 /// What a stream is for, so that chains, models and references never share one.
 #[derive(Clone, Copy, Debug)]
@@ -37,35 +45,52 @@ impl ChainRng {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
             word.copy_from_slice(&mix(state).to_le_bytes());
         }
-        Self(Xoshiro256PlusPlus::from_seed(key))
+        Self {
+            generator: Xoshiro256PlusPlus::from_seed(key),
+            #[cfg(test)]
+            script: None,
+        }
     }
 
     /// Fills `out` with uniform 32-bit words, two from each 64-bit output.
     pub fn fill(&mut self, out: &mut [u32]) {
         let mut pairs = out.chunks_exact_mut(2);
         for pair in &mut pairs {
-            let word = self.0.next_u64();
+            let word = self.generator.next_u64();
             pair[0] = word as u32;
             pair[1] = (word >> 32) as u32;
         }
         if let [last] = pairs.into_remainder() {
-            *last = self.0.next_u64() as u32;
+            *last = self.generator.next_u64() as u32;
         }
     }
 
     /// A uniform number in (0, 1), never 0 and never 1, with 53 bits.
     pub fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
+        ((self.generator.next_u64() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// True with that probability.
+    pub fn flip(&mut self, probability: f64) -> bool {
+        #[cfg(test)]
+        if let Some(script) = &mut self.script {
+            return script.choose(&[probability, 1.0 - probability]) == 0;
+        }
+        self.uniform() < probability
     }
 
     /// A uniform integer below `n`, without bias.
     pub fn below(&mut self, n: usize) -> usize {
         debug_assert!(n > 0);
+        #[cfg(test)]
+        if let Some(script) = &mut self.script {
+            return script.choose(&vec![1.0; n]);
+        }
         // Lemire's method: the product's high word is uniform once the few low words that
         // would make some results likelier are drawn again.
         let n = n as u64;
         loop {
-            let product = u128::from(self.0.next_u64()) * u128::from(n);
+            let product = u128::from(self.generator.next_u64()) * u128::from(n);
             if product as u64 >= n.wrapping_neg() % n {
                 return (product >> 64) as usize;
             }
@@ -73,16 +98,24 @@ impl ChainRng {
     }
 
     /// The index drawn with probability proportional to `weights`, which sum to `total`.
-    pub fn index(&mut self, weights: &[f64], total: f64) -> usize {
-        let mut left = self.uniform() * total;
-        for (index, weight) in weights.iter().enumerate() {
-            if left < *weight {
-                return index;
-            }
-            left -= weight;
+    pub fn index<'w>(&mut self, weights: impl IntoIterator<Item = &'w f64>, total: f64) -> usize {
+        #[cfg(test)]
+        if let Some(script) = &mut self.script {
+            return script.choose(&weights.into_iter().copied().collect::<Vec<_>>());
         }
-        // Rounding used up the total: the last index that can be drawn at all.
-        weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(0)
+        let mut left = self.uniform() * total;
+        // If rounding uses up the total, the last index that can be drawn at all.
+        let mut last = 0;
+        for (index, weight) in weights.into_iter().enumerate() {
+            if *weight > 0.0 {
+                last = index;
+                if left < *weight {
+                    break;
+                }
+                left -= weight;
+            }
+        }
+        last
     }
 
     /// `picked.len()` distinct numbers below `n`, in random order.
@@ -113,7 +146,7 @@ impl ChainRng {
 
     /// The underlying generator, for crates that draw from `rand`'s traits.
     pub fn generator(&mut self) -> &mut impl Rng {
-        &mut self.0
+        &mut self.generator
     }
 }
 

@@ -129,11 +129,6 @@ impl<'a, M: Model> Run<'a, M> {
         let settings = self.settings;
         let space = *self.model.space();
         settings.check(&space)?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(settings.threads.unwrap_or(0))
-            .build()
-            .map_err(|error| RunError::Threads(error.to_string()))?;
-
         let mut reference = vec![0; space.sites()];
         let mut rng = ChainRng::new(settings.seed, Stream::Reference);
         self.model.initial_state(&mut rng, &mut reference);
@@ -150,6 +145,12 @@ impl<'a, M: Model> Run<'a, M> {
                 block::new_block(self.model, settings, chains, &observables)
             })
             .collect();
+        // A thread without a block would only wait.
+        let threads = settings.threads.unwrap_or_else(rayon::current_num_threads);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.min(blocks.len()))
+            .build()
+            .map_err(|error| RunError::Threads(error.to_string()))?;
         let mut driver = Driver {
             blocks: &mut blocks,
             pool: &pool,

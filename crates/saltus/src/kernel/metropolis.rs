@@ -2,6 +2,7 @@
 //! leads, score the way back.
 
 use super::{Kernel, Position, StepError, StepFailure, StepReport, check_log_prob, check_start};
+use crate::math::vectorised;
 use crate::model::{Differences, Model};
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
@@ -99,6 +100,7 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         let diffs = memory.diff.chunks_exact(model.space().diff_len());
         for (chain, (diff, table)) in diffs.zip(&mut memory.tables).enumerate() {
             check_start(chain, position.log_prob[chain])?;
+            check_diff(chain, diff)?;
             self.0.prepare(scale, states.row(chain), diff, table);
         }
         Ok(())
@@ -139,17 +141,15 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
             if log_prob == f64::NEG_INFINITY {
                 continue;
             }
+            check_diff(chain, diff)?;
             let table = &mut memory.proposed_tables[chain];
             self.0.prepare(scale, proposed, diff, table);
             let state = &mut position.states[chain * sites..(chain + 1) * sites];
             let log_reverse = self.0.log_reverse(proposed, state, table, &memory.paths[chain]);
             let log_ratio =
                 log_prob - position.log_prob[chain] + (log_reverse - memory.log_forward[chain]);
-            if log_ratio.is_nan() {
-                return Err(StepError { chain, cause: StepFailure::Difference });
-            }
             report.acceptance = log_ratio.exp().min(1.0);
-            if log_ratio >= 0.0 || rngs[chain].uniform() < report.acceptance {
+            if rngs[chain].flip(report.acceptance) {
                 report.changed = count_changed(state, proposed);
                 state.copy_from_slice(proposed);
                 position.log_prob[chain] = log_prob;
@@ -160,9 +160,18 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
     }
 }
 
+/// A NaN among the differences would vanish in the clamps of a proposal; it is an error instead.
+fn check_diff(chain: usize, diff: &[f32]) -> Result<(), StepError> {
+    let nans: u32 = vectorised(
+        #[inline(always)]
+        || diff.iter().map(|diff| u32::from(diff.is_nan())).sum(),
+    );
+    if nans == 0 { Ok(()) } else { Err(StepError { chain, cause: StepFailure::Difference }) }
+}
+
 /// Number of sites at which two states differ.
 pub(crate) fn count_changed(a: &[u8], b: &[u8]) -> u32 {
-    crate::math::vectorised(
+    vectorised(
         #[inline(always)]
         || a.iter().zip(b).map(|(a, b)| u32::from(a != b)).sum(),
     )

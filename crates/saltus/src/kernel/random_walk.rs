@@ -122,7 +122,7 @@ fn walk_along<M: Model>(
     check_log_prob(chain, log_ratio)?;
     let acceptance = log_ratio.exp().min(1.0);
     let mut changed = picked.len() as u32;
-    if log_ratio >= 0.0 || rng.uniform() < acceptance {
+    if rng.flip(acceptance) {
         position.log_prob[chain] += log_ratio;
     } else {
         for (site, old) in picked.iter().zip(&targets) {
@@ -157,7 +157,7 @@ fn walk_at_once<M: Model>(
         let report = &mut reports[chain];
         let acceptance = log_ratio.exp().min(1.0);
         *report = StepReport { acceptance, changed: 0, evaluations: 1 };
-        if log_ratio >= 0.0 || rngs[chain].uniform() < report.acceptance {
+        if rngs[chain].flip(report.acceptance) {
             report.changed = count_changed(position.state(chain), proposed);
             position.state_mut(chain).copy_from_slice(proposed);
             position.log_prob[chain] = log_prob[chain];

@@ -75,6 +75,10 @@ impl Proposal for Rows {
         proposed: &mut [u8],
         (): &mut (),
     ) -> f64 {
+        #[cfg(test)]
+        if rng.is_scripted() {
+            return draw_scripted(state, table, rng, proposed);
+        }
         vectorised(
             #[inline(always)]
             || {
@@ -220,10 +224,6 @@ fn prepare_flips<F: Formula, W: WeightFunction>(h: f32, diff: &[f32], table: &mu
         let normalise = if F::UNNORMALISED { 1.0 / (moved + stayed) } else { 1.0 };
         *flip = (moved * normalise).max(SMALLEST);
         *stay = (stayed * normalise).max(SMALLEST);
-        // A NaN must not vanish in a clamp: it is reported, not sampled.
-        if diff.is_nan() {
-            (*flip, *stay) = (f32::NAN, f32::NAN);
-        }
     }
 }
 
@@ -245,7 +245,7 @@ fn prepare_values<F: Formula, W: WeightFunction>(
             let (entries, diffs) = (&mut table[plane(value)], &diff[plane(value)]);
             for site in 0..length {
                 entries[site] = exp(diffs[site].clamp(-SHARPEST, SHARPEST));
-                total[site] += if diffs[site].is_nan() { f32::NAN } else { entries[site] };
+                total[site] += entries[site];
             }
         }
         let mut stay = [0.0f32; TILE];
@@ -400,4 +400,184 @@ fn sum_of_logs(probabilities: &[f32; TILE]) -> f64 {
         }
     }
     sums.iter().sum()
+}
+
+/// Draws site by site from the entries of the table, so that a test can enumerate the draws.
+#[cfg(test)]
+fn draw_scripted(state: &[u8], table: &RowTable, rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
+    let sites = state.len();
+    for site in 0..sites {
+        let row: Vec<f64> = (0..table.values)
+            .map(|plane| f64::from(table.probabilities[plane * sites + site]))
+            .collect();
+        let drawn = rng.index(&row, row.iter().sum()) as u8;
+        proposed[site] = match (table.values, drawn) {
+            (2, 0) => 1 - state[site],
+            (2, _) => state[site],
+            _ => drawn,
+        };
+    }
+    if table.values == 2 {
+        log_prob_of_flips(state, proposed, &table.probabilities)
+    } else {
+        log_prob_of_values(proposed, &table.probabilities)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    fn rows(formula: RowFormula, weight: Weight) -> Rows {
+        Rows { formula, weight, differences: Differences::Exact }
+    }
+
+    /// A state and differences of some spread, with more sites than a tile and an odd rest.
+    fn example(sites: usize, values: usize, spread: f32) -> (Space, Vec<u8>, Vec<f32>) {
+        let space = Space::new(sites, values).unwrap();
+        let state: Vec<u8> = (0..sites).map(|n| (n * 7 % values) as u8).collect();
+        let mut diff: Vec<f32> =
+            (0..space.diff_len()).map(|i| spread * (1.0 + i as f32 * 2.39).sin()).collect();
+        if !space.is_binary() {
+            for (site, value) in state.iter().enumerate() {
+                diff[usize::from(*value) * sites + site] = 0.0;
+            }
+        }
+        (space, state, diff)
+    }
+
+    fn reference_row(space: &Space, state: &[u8], diff: &[f32], site: usize) -> (Vec<f64>, usize) {
+        let own = usize::from(state[site]);
+        let row = (0..space.values()).map(|value| match (space.is_binary(), value == own) {
+            (_, true) => 0.0,
+            (true, false) => f64::from(diff[site]),
+            (false, false) => f64::from(diff[value * space.sites() + site]),
+        });
+        (row.collect(), own)
+    }
+
+    #[test]
+    fn single_precision_rows_agree_with_the_formulas_far_out() {
+        // Relative agreement of every entry, from nearly flat to |Δ| = 60 and h from 1e-9 to 1e9.
+        for values in [2, 3, 17, 256] {
+            for spread in [0.1, 3.0, 30.0] {
+                let (space, state, diff) = example(70, values, spread);
+                for formula in RowFormula::ALL {
+                    for weight in Weight::ALL {
+                        for h in [1e-9, 1e-3, 0.3, 4.0, 1e9] {
+                            let proposal = rows(formula, weight);
+                            let mut table = proposal.new_table(&space);
+                            proposal.prepare(h, &state, &diff, &mut table);
+                            for site in 0..space.sites() {
+                                let (site_diff, own) = reference_row(&space, &state, &diff, site);
+                                let exact = formula.log_row(&site_diff, own, h, weight);
+                                for (value, log) in exact.iter().enumerate() {
+                                    let plane = match (values, value == own) {
+                                        (2, true) => 1,
+                                        (2, false) => 0,
+                                        _ => value,
+                                    };
+                                    let entry = table.probabilities[plane * space.sites() + site];
+                                    let entry = f64::from(entry);
+                                    let log = log.max(f64::from(SMALLEST).ln());
+                                    // Near the clip of Euler's rule, 1 − hG cancels in any
+                                    // precision: there only the absolute error is small.
+                                    let close = (entry.ln() - log).abs() < 2e-5
+                                        || (entry - log.exp()).abs() < 2e-7;
+                                    let case = format!("{formula:?} {weight} h {h} C {values}");
+                                    assert!(close, "{case}: {} {log}", entry.ln());
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn golden_rows_of_three_values() {
+        // Δ = (0, 0.7, −1.2) at the first value, h = 0.4.
+        use RowFormula::{Euler, Interpolated, Normalised};
+        let space = Space::new(1, 3).unwrap();
+        for (formula, weight, golden) in [
+            (Interpolated, Weight::Sqrt, [0.548404488777, 0.368847087354, 0.082748423869]),
+            (Interpolated, Weight::Ratio, [0.725705091345, 0.216230145253, 0.058064763402]),
+            (Interpolated, Weight::Min, [0.640249532222, 0.293018111373, 0.066732356404]),
+            (Interpolated, Weight::Max, [0.464087904972, 0.446165490804, 0.089746604224]),
+            (Normalised, Weight::Sqrt, [0.559549597619, 0.317615470324, 0.122834932058]),
+            (Normalised, Weight::Ratio, [0.735367007945, 0.196545297106, 0.068087694949]),
+            (Normalised, Weight::Min, [0.657688047658, 0.263075219063, 0.079236733279]),
+            (Normalised, Weight::Max, [0.453411702090, 0.365223617073, 0.181364680836]),
+            // h·G = (0.5676, 0.2195) clipped at ν = (0.607476607150, 0.090859437342).
+            (Euler, Weight::Sqrt, [0.341513543221, 0.567627019437, 0.090859437342]),
+            (Euler, Weight::Ratio, [0.641865453791, 0.267275108867, 0.090859437342]),
+        ] {
+            let exact = formula.log_row(&[0.0, 0.7, -1.2], 0, 0.4, weight);
+            let proposal = rows(formula, weight);
+            let mut table = proposal.new_table(&space);
+            proposal.prepare(0.4, &[0], &[0.0, 0.7, -1.2], &mut table);
+            for ((exact, single), golden) in exact.iter().zip(&table.probabilities).zip(golden) {
+                assert!((exact.exp() - golden).abs() < 2e-12, "{formula:?} {weight} {golden}");
+                assert!((f64::from(*single) - golden).abs() < 1e-7, "{formula:?} {weight}");
+            }
+        }
+    }
+
+    #[test]
+    fn golden_flips() {
+        let space = Space::new(3, 2).unwrap();
+        let diff = [-3.0, 0.0, 2.0];
+        for (weight, golden) in [
+            (Weight::Sqrt, [0.04020309090334925, 0.2753355179413892, 0.6244934572747554]),
+            (Weight::Ratio, [0.015635359685899828, 0.16483997698218036, 0.29038114011969174]),
+        ] {
+            let proposal = rows(RowFormula::Interpolated, weight);
+            let mut table = proposal.new_table(&space);
+            proposal.prepare(0.4, &[0, 1, 0], &diff, &mut table);
+            for (site, golden) in golden.iter().enumerate() {
+                let log_row =
+                    RowFormula::Interpolated.log_row(&[0.0, f64::from(diff[site])], 0, 0.4, weight);
+                assert!((log_row[1].exp() / golden - 1.0).abs() < 1e-14);
+                assert!((f64::from(table.probabilities[site]) / golden - 1.0).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn draws_follow_the_rows_they_are_scored_with() {
+        const DRAWS: usize = 20_000;
+        for values in [2, 3, 8] {
+            let (space, state, diff) = example(130, values, 2.0);
+            for formula in RowFormula::ALL {
+                let proposal = rows(formula, Weight::Sqrt);
+                let mut table = proposal.new_table(&space);
+                proposal.prepare(0.6, &state, &diff, &mut table);
+                let mut rng = ChainRng::new(5, Stream::Chain(values as u64));
+                let mut counts = vec![0.0; space.sites() * values];
+                let mut proposed = vec![0; space.sites()];
+                for _ in 0..DRAWS {
+                    let log_forward =
+                        proposal.draw(0.6, &state, &mut table, &mut rng, &mut proposed, &mut ());
+                    let score = proposal.log_reverse(&state, &proposed, &mut table, &());
+                    assert_eq!(log_forward, score);
+                    for (site, value) in proposed.iter().enumerate() {
+                        counts[site * values + usize::from(*value)] += 1.0;
+                    }
+                }
+                for site in 0..space.sites() {
+                    let (site_diff, own) = reference_row(&space, &state, &diff, site);
+                    let exact = formula.log_row(&site_diff, own, 0.6, Weight::Sqrt);
+                    for (value, log) in exact.iter().enumerate() {
+                        let expected = DRAWS as f64 * log.exp();
+                        let deviation = (expected * (1.0 - log.exp())).sqrt().max(1.0);
+                        // 1,690 counts for each formula: six deviations are beyond chance.
+                        let error = (counts[site * values + value] - expected).abs();
+                        assert!(error < 6.0 * deviation, "{formula:?} site {site} value {value}");
+                    }
+                }
+            }
+        }
+    }
 }

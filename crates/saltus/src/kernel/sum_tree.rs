@@ -57,6 +57,10 @@ impl SumTree {
 
     /// Draws an index with probability proportional to its weight.
     pub(crate) fn draw(&self, rng: &mut ChainRng) -> usize {
+        #[cfg(test)]
+        if rng.is_scripted() {
+            return rng.index(&self.nodes[self.leaves..], self.total());
+        }
         let mut left_over = rng.uniform() * self.total();
         let mut node = 1;
         while node < self.leaves {

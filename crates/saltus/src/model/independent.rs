@@ -71,7 +71,7 @@ pub(crate) fn transpose(table: &[f32], rows: usize, columns: usize) -> Vec<f32> 
 
 /// Σ of the logits at sites with value one, in eight running sums so that it vectorises.
 #[inline(always)]
-fn sum_where_one(logits: &[f32], state: &[u8]) -> f64 {
+pub(crate) fn sum_where_one(logits: &[f32], state: &[u8]) -> f64 {
     let mut sums = [0.0f64; 8];
     let (logits, logits_tail) = logits.as_chunks::<8>();
     let (state, state_tail) = state.as_chunks::<8>();

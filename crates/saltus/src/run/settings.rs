@@ -45,7 +45,7 @@ impl Default for Settings {
             differences: Differences::default(),
             chains: 100,
             warmup: 3000,
-            draws: 3000,
+            draws: 5000,
             thin: 1,
             seed: 0,
             threads: None,

@@ -1,0 +1,473 @@
+//! Transition matrices of every kernel on tiny models, enumerated through the real code: π must
+//! stay as it is, and known wrong kernels must be told apart.
+
+use super::block_gibbs::BlockGibbs;
+use super::gibbs::Gibbs;
+use super::hamming_ball::HammingBall;
+use super::metropolis::{Metropolis, Proposal};
+use super::path::PathProposal;
+use super::random_walk::RandomWalk;
+use super::row::RowFormula;
+use super::row_table::Rows;
+use super::{Kernel, Position, StepReport};
+use crate::model::lattice::Lattice;
+use crate::model::pairwise::Pairwise;
+use crate::model::{Differences, Model, ModelError};
+use crate::rng::ChainRng;
+use crate::rng::script::enumerate;
+use crate::space::{Space, States};
+use crate::weight::Weight;
+
+type Matrix = Vec<Vec<f64>>;
+
+/// Kernels that compute in f64 keep π to this.
+const DOUBLE: f64 = 1e-10;
+/// Rows are kept in f32: half an ulp per entry, a few entries per row.
+const SINGLE: f64 = 1e-6;
+
+/// log π from a table, with a Taylor estimate that is deliberately off: nothing about it is
+/// special, so nothing can cancel by luck.
+struct Table {
+    space: Space,
+    log_prob: Vec<f64>,
+    incremental: bool,
+}
+
+impl Table {
+    fn new(sites: usize, values: usize, incremental: bool) -> Self {
+        let space = Space::new(sites, values).unwrap();
+        let states = values.pow(sites as u32);
+        let log_prob = (0..states).map(|i| 1.7 * ((i * i + 3 * i) as f64 * 0.731).sin()).collect();
+        Self { space, log_prob, incremental }
+    }
+}
+
+impl Model for Table {
+    type Cache = ();
+
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn new_cache(&self, _chains: usize) {}
+
+    fn log_prob(
+        &self,
+        states: States<'_>,
+        _cache: &mut (),
+        log_prob: &mut [f64],
+    ) -> Result<(), ModelError> {
+        for (state, log_prob) in states.rows().zip(log_prob) {
+            *log_prob = self.log_prob[index_of(&self.space, state)];
+        }
+        Ok(())
+    }
+
+    fn log_prob_and_diff(
+        &self,
+        kind: Differences,
+        states: States<'_>,
+        cache: &mut (),
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) -> Result<(), ModelError> {
+        self.log_prob(states, cache, log_prob)?;
+        crate::model::brute_force_diff(self, states, cache, log_prob, diff)?;
+        if kind == Differences::Taylor {
+            for (entry, diff) in diff.iter_mut().enumerate() {
+                if *diff != 0.0 {
+                    *diff = 0.8 * *diff + 0.2 * (entry as f32 + log_prob[0] as f32).sin();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_incremental(&self) -> bool {
+        self.incremental
+    }
+}
+
+fn index_of(space: &Space, state: &[u8]) -> usize {
+    state.iter().fold(0, |index, value| index * space.values() + usize::from(*value))
+}
+
+fn all_states(space: &Space) -> Vec<Vec<u8>> {
+    let count = space.values().pow(space.sites() as u32);
+    (0..count)
+        .map(|mut index| {
+            let mut state = vec![0; space.sites()];
+            for value in state.iter_mut().rev() {
+                *value = (index % space.values()) as u8;
+                index /= space.values();
+            }
+            state
+        })
+        .collect()
+}
+
+fn probabilities<M: Model>(model: &M) -> Vec<f64> {
+    let states = all_states(model.space()).concat();
+    let states = States::new(&states, model.space().sites());
+    let mut log_prob = vec![0.0; states.chains()];
+    model.log_prob(states, &mut model.new_cache(states.chains()), &mut log_prob).unwrap();
+    let total = crate::math::log_sum_exp(&log_prob);
+    log_prob.iter().map(|log_prob| (log_prob - total).exp()).collect()
+}
+
+/// The exact law of one step of a kernel from every state.
+fn transitions<M: Model, K: Kernel<M>>(
+    model: &M,
+    kernel: &K,
+    scale_at: impl Fn(&[u8]) -> f64,
+) -> Matrix {
+    let space = model.space();
+    let states = all_states(space);
+    states
+        .iter()
+        .map(|state| {
+            let scale = scale_at(state);
+            let mut row = vec![0.0; states.len()];
+            let mut memory = kernel.new_memory(model, 1);
+            enumerate(
+                |rng| {
+                    let mut position = Position::new(state.clone(), space.sites());
+                    kernel.start(scale, model, &mut position, &mut memory).unwrap();
+                    let mut report = [StepReport::default()];
+                    let rngs = std::slice::from_mut(rng);
+                    kernel
+                        .step(scale, model, &mut position, &mut memory, rngs, &mut report)
+                        .unwrap();
+                    check_bookkeeping(model, state, &position, report[0]);
+                    index_of(space, position.state(0))
+                },
+                |reached, probability| row[reached] += probability,
+            );
+            row
+        })
+        .collect()
+}
+
+/// log π kept along the way is that of the state, and changed sites are counted right.
+fn check_bookkeeping<M: Model>(model: &M, before: &[u8], after: &Position, report: StepReport) {
+    let mut log_prob = [0.0];
+    model.log_prob(after.states(), &mut model.new_cache(1), &mut log_prob).unwrap();
+    assert!((log_prob[0] - after.log_prob[0]).abs() < 1e-9);
+    let changed = before.iter().zip(after.state(0)).filter(|(a, b)| a != b).count();
+    assert_eq!(changed, report.changed as usize);
+    assert!(report.evaluations >= 1);
+}
+
+/// Largest |(πP)ₓ − πₓ|.
+fn invariance_error(pi: &[f64], p: &Matrix) -> f64 {
+    (0..pi.len())
+        .map(|y| (pi.iter().zip(p).map(|(pi, row)| pi * row[y]).sum::<f64>() - pi[y]).abs())
+        .fold(0.0, f64::max)
+}
+
+/// Largest |πₓPₓᵧ − πᵧPᵧₓ|.
+fn balance_error(pi: &[f64], p: &Matrix) -> f64 {
+    let flow = |x: usize, y: usize| pi[x] * p[x][y];
+    let pairs = (0..pi.len()).flat_map(|x| (0..x).map(move |y| (x, y)));
+    pairs.map(|(x, y)| (flow(x, y) - flow(y, x)).abs()).fold(0.0, f64::max)
+}
+
+fn check_reversible<M: Model, K: Kernel<M>>(
+    name: &str,
+    model: &M,
+    kernel: &K,
+    scale: f64,
+    tolerance: f64,
+) {
+    let pi = probabilities(model);
+    let p = transitions(model, kernel, |_| scale);
+    for row in &p {
+        assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+    let (invariance, balance) = (invariance_error(&pi, &p), balance_error(&pi, &p));
+    assert!(invariance < tolerance, "{name}, scale {scale}: πP ≠ π by {invariance:e}");
+    assert!(balance < tolerance, "{name}, scale {scale}: detailed balance off by {balance:e}");
+    let moves = p.iter().enumerate().map(|(x, row)| 1.0 - row[x]).fold(0.0, f64::max);
+    assert!(moves > 1e-4, "{name}, scale {scale}: never moves, so the test says nothing");
+}
+
+/// A lattice with unequal fields.
+fn ising() -> Pairwise {
+    let field = vec![0.3, -0.7, 0.1, 1.1, -0.2, 0.5];
+    Pairwise::ising_lattice(Lattice::free(2, 3).unwrap(), 0.4, field).unwrap()
+}
+
+/// A path of sites with three values.
+fn potts() -> Pairwise {
+    let fields: Vec<f32> = (0..9).map(|i| (i as f32 * 1.3).sin()).collect();
+    Pairwise::potts_lattice(Lattice::free(1, 3).unwrap(), 3, 0.8, &fields).unwrap()
+}
+
+/// Makes a check on every tiny model, whatever its type.
+macro_rules! on_all_models {
+    (|$name:ident, $model:ident| $body:block) => {{
+        fn check<M: Model>($name: &str, $model: &M) $body
+        check("ising", &ising());
+        check("potts", &potts());
+        for incremental in [false, true] {
+            check("a binary table", &Table::new(4, 2, incremental));
+            check("a table of three values", &Table::new(3, 3, incremental));
+        }
+    }};
+}
+
+const BOTH: [Differences; 2] = [Differences::Taylor, Differences::Exact];
+
+#[test]
+fn factorised_samplers_are_reversible() {
+    on_all_models!(|name, model| {
+        for formula in RowFormula::ALL {
+            for weight in Weight::ALL {
+                for differences in BOTH {
+                    let kernel = Metropolis(Rows { formula, weight, differences });
+                    for scale in [0.05, 0.5, 5.0] {
+                        let name = format!("{formula:?} {weight} on {name}");
+                        check_reversible(&name, model, &kernel, scale, SINGLE);
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn path_samplers_are_reversible() {
+    on_all_models!(|name, model| {
+        for weight in Weight::ALL {
+            for differences in BOTH {
+                let kernel = Metropolis(PathProposal { weight, differences });
+                for radius in [1.0, 1.5, 2.0, 3.0] {
+                    let name = format!("path {weight} on {name}");
+                    check_reversible(&name, model, &kernel, radius, DOUBLE);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn random_walks_are_reversible() {
+    on_all_models!(|name, model| {
+        for radius in [1.0, 1.7, 3.0] {
+            check_reversible(&format!("walk on {name}"), model, &RandomWalk, radius, DOUBLE);
+        }
+    });
+}
+
+#[test]
+fn hamming_balls_and_blocks_are_reversible() {
+    on_all_models!(|name, model| {
+        check_reversible(&format!("block on {name}"), model, &BlockGibbs, 1.0, DOUBLE);
+        if model.space().sites() < 5 {
+            check_reversible(&format!("ball on {name}"), model, &HammingBall, 1.0, DOUBLE);
+        }
+    });
+}
+
+#[test]
+fn gibbs_sweeps_leave_the_distribution_alone() {
+    on_all_models!(|name, model| {
+        if model.space().sites() < 5 {
+            let error =
+                invariance_error(&probabilities(model), &transitions(model, &Gibbs, |_| 1.0));
+            assert!(error < DOUBLE, "gibbs on {name}: {error:e}");
+        }
+    });
+}
+
+#[test]
+fn one_site_is_enough_for_every_kernel() {
+    for values in [2, 3] {
+        let model = Table::new(1, values, true);
+        let (weight, differences) = (Weight::Sqrt, Differences::Exact);
+        check_reversible("walk", &model, &RandomWalk, 1.0, DOUBLE);
+        check_reversible("ball", &model, &HammingBall, 1.0, DOUBLE);
+        check_reversible("block", &model, &BlockGibbs, 1.0, DOUBLE);
+        check_reversible("gibbs", &model, &Gibbs, 1.0, DOUBLE);
+        let path = Metropolis(PathProposal { weight, differences });
+        check_reversible("path", &model, &path, 1.0, DOUBLE);
+        for formula in RowFormula::ALL {
+            let rows = Metropolis(Rows { formula, weight, differences });
+            check_reversible("rows", &model, &rows, 0.7, SINGLE);
+        }
+    }
+}
+
+/// The matrix that the f64 formulas give: rows of all sites, then Metropolis–Hastings.
+fn reference_transitions<M: Model>(
+    model: &M,
+    formula: RowFormula,
+    weight: Weight,
+    differences: Differences,
+    h: f64,
+) -> Matrix {
+    let space = model.space();
+    let states = all_states(space);
+    let (sites, values) = (space.sites(), space.values());
+    let mut log_prob = vec![0.0; states.len()];
+    let mut log_q = vec![vec![0.0; states.len()]; states.len()];
+    for (x, state) in states.iter().enumerate() {
+        let mut diff = vec![0.0f32; space.diff_len()];
+        let row = States::new(state, sites);
+        let mut cache = model.new_cache(1);
+        let here = std::slice::from_mut(&mut log_prob[x]);
+        model.log_prob_and_diff(differences, row, &mut cache, here, &mut diff).unwrap();
+        for site in 0..sites {
+            let own = usize::from(state[site]);
+            let mut site_diff = vec![0.0; values];
+            for (value, entry) in site_diff.iter_mut().enumerate() {
+                if value != own {
+                    let plane = if space.is_binary() { 0 } else { value };
+                    *entry = f64::from(diff[plane * sites + site]);
+                }
+            }
+            let row = formula.log_row(&site_diff, own, h, weight);
+            for (y, other) in states.iter().enumerate() {
+                log_q[x][y] += row[usize::from(other[site])];
+            }
+        }
+    }
+    (0..states.len())
+        .map(|x| {
+            let mut row: Vec<f64> = (0..states.len())
+                .map(|y| {
+                    let ratio = log_prob[y] - log_prob[x] + log_q[y][x] - log_q[x][y];
+                    if x == y { 0.0 } else { log_q[x][y].exp() * ratio.exp().min(1.0) }
+                })
+                .collect();
+            let total: f64 = log_q[x].iter().map(|log_q| log_q.exp()).sum();
+            assert!((total - 1.0).abs() < 1e-12, "{formula:?} {weight}: rows sum to {total}");
+            row[x] = 1.0 - row.iter().sum::<f64>();
+            row
+        })
+        .collect()
+}
+
+#[test]
+fn single_precision_rows_agree_with_the_formulas() {
+    on_all_models!(|name, model| {
+        let pi = probabilities(model);
+        for formula in RowFormula::ALL {
+            for weight in Weight::ALL {
+                for h in [0.05, 0.5, 5.0] {
+                    let differences = Differences::Taylor;
+                    let reference = reference_transitions(model, formula, weight, differences, h);
+                    assert!(invariance_error(&pi, &reference) < DOUBLE);
+                    assert!(balance_error(&pi, &reference) < DOUBLE);
+                    let kernel = Metropolis(Rows { formula, weight, differences });
+                    let real = transitions(model, &kernel, |_| h);
+                    let error = reference.iter().flatten().zip(real.iter().flatten());
+                    let error = error.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                    assert!(error < SINGLE, "{formula:?} {weight} on {name}, h {h}: {error:e}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn lb1_accepts_with_the_ratio_of_normalisers() {
+    let model = Table::new(3, 3, false);
+    let states = all_states(&model.space);
+    let pi = probabilities(&model);
+    let neighbours =
+        |x: usize, y: usize| states[x].iter().zip(&states[y]).filter(|(a, b)| a != b).count() == 1;
+    for weight in Weight::ALL {
+        let differences = Differences::Exact;
+        let p = transitions(&model, &Metropolis(PathProposal { weight, differences }), |_| 1.0);
+        let rate = |x: usize, y: usize| weight.log((pi[y] / pi[x]).ln()).exp();
+        let z = |x: usize| -> f64 {
+            (0..pi.len()).filter(|y| neighbours(x, *y)).map(|y| rate(x, y)).sum()
+        };
+        for x in 0..pi.len() {
+            for y in (0..pi.len()).filter(|y| neighbours(x, *y)) {
+                let expected = rate(x, y) / z(x) * (z(x) / z(y)).min(1.0);
+                assert!((p[x][y] - expected).abs() < 1e-6, "{weight}: {} {expected}", p[x][y]);
+            }
+        }
+    }
+}
+
+/// A proposal that forgets the way back.
+struct NoReverse<P>(P);
+
+impl<P: Proposal> Proposal for NoReverse<P> {
+    type Table = P::Table;
+    type Path = P::Path;
+
+    fn new_table(&self, space: &Space) -> P::Table {
+        self.0.new_table(space)
+    }
+
+    fn differences(&self) -> Differences {
+        self.0.differences()
+    }
+
+    fn prepare(&self, scale: f64, state: &[u8], diff: &[f32], table: &mut P::Table) {
+        self.0.prepare(scale, state, diff, table);
+    }
+
+    fn draw(
+        &self,
+        scale: f64,
+        state: &[u8],
+        table: &mut P::Table,
+        rng: &mut ChainRng,
+        proposed: &mut [u8],
+        path: &mut P::Path,
+    ) -> f64 {
+        self.0.draw(scale, state, table, rng, proposed, path);
+        0.0
+    }
+
+    fn log_reverse(&self, _: &[u8], _: &[u8], _: &mut P::Table, _: &P::Path) -> f64 {
+        0.0
+    }
+}
+
+#[test]
+fn kernels_without_the_way_back_are_told_apart() {
+    let (weight, differences) = (Weight::Sqrt, Differences::Taylor);
+    for (sites, values) in [(4, 2), (3, 3)] {
+        let model = Table::new(sites, values, false);
+        let pi = probabilities(&model);
+        for formula in RowFormula::ALL {
+            let kernel = Metropolis(NoReverse(Rows { formula, weight, differences }));
+            assert!(invariance_error(&pi, &transitions(&model, &kernel, |_| 0.5)) > 1e-3);
+        }
+        let kernel = Metropolis(NoReverse(PathProposal { weight, differences }));
+        assert!(invariance_error(&pi, &transitions(&model, &kernel, |_| 2.0)) > 1e-3);
+    }
+}
+
+#[test]
+fn a_wrong_coupling_is_told_apart() {
+    let lattice = Lattice::free(2, 2).unwrap();
+    let model =
+        |coupling| Pairwise::ising_lattice(lattice, coupling, vec![0.3, -0.7, 0.1, 1.1]).unwrap();
+    let pi = probabilities(&model(0.41));
+    for error in [
+        invariance_error(&pi, &transitions(&model(0.4), &RandomWalk, |_| 1.0)),
+        invariance_error(&pi, &transitions(&model(0.4), &Gibbs, |_| 1.0)),
+    ] {
+        assert!(error > 1e-4, "{error:e}");
+    }
+}
+
+#[test]
+fn a_scale_that_follows_the_state_is_told_apart() {
+    let model = Table::new(4, 2, false);
+    let rows = Rows {
+        formula: RowFormula::Interpolated,
+        weight: Weight::Sqrt,
+        differences: Differences::Taylor,
+    };
+    // As adaptation left on would do: the scale depends on where the chain is.
+    let p = transitions(&model, &Metropolis(rows), |state| if state[0] == 0 { 0.2 } else { 2.0 });
+    assert!(invariance_error(&probabilities(&model), &p) > 1e-3);
+}

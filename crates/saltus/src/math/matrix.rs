@@ -1,0 +1,160 @@
+//! Products of a block of rows with a constant matrix, packed once so that they vectorise.
+//!
+//! Every entry of a product is added up in order with no fused multiply-add, whatever the
+//! instruction set and however many rows are multiplied together: a chain's numbers depend on
+//! neither the machine nor the chains it shares a block with, which no general matrix library
+//! promises.
+
+use pulp::{Simd, WithSimd};
+
+/// Columns per panel: with [`TILE_ROWS`] rows their sums fill the registers of AVX2.
+const PANEL_COLUMNS: usize = 16;
+/// Rows of the left factor multiplied together, so that a loaded panel is used that often.
+pub(crate) const TILE_ROWS: usize = 6;
+
+/// A matrix that many blocks of rows are multiplied with.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedMatrix {
+    rows: usize,
+    columns: usize,
+    /// Panels of `PANEL_COLUMNS` columns, each row after row; the last is filled up with zeros.
+    panels: Vec<f32>,
+}
+
+impl PackedMatrix {
+    /// The matrix with those entries.
+    pub(crate) fn new(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f32) -> Self {
+        let mut panels = vec![0.0; columns.div_ceil(PANEL_COLUMNS) * rows * PANEL_COLUMNS];
+        for column in 0..columns {
+            let (panel, lane) = (column / PANEL_COLUMNS, column % PANEL_COLUMNS);
+            for row in 0..rows {
+                panels[(panel * rows + row) * PANEL_COLUMNS + lane] = entry(row, column);
+            }
+        }
+        Self { rows, columns, panels }
+    }
+
+    /// `product = left · self`; rows of `left` are `stride` apart and may be longer than needed.
+    pub(crate) fn multiply(&self, left: &[f32], stride: usize, product: &mut [f32]) {
+        debug_assert!(stride >= self.rows);
+        pulp::Arch::new().dispatch(Multiply { matrix: self, left, stride, product });
+    }
+}
+
+struct Multiply<'a> {
+    matrix: &'a PackedMatrix,
+    left: &'a [f32],
+    stride: usize,
+    product: &'a mut [f32],
+}
+
+impl WithSimd for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        // The number of registers across a panel must be known to the compiler.
+        match S::F32_LANES {
+            16 => self.panels::<S, 1>(simd),
+            8 => self.panels::<S, 2>(simd),
+            4 => self.panels::<S, 4>(simd),
+            2 => self.panels::<S, 8>(simd),
+            _ => self.panels::<S, 16>(simd),
+        }
+    }
+}
+
+impl Multiply<'_> {
+    #[inline(always)]
+    fn panels<S: Simd, const VECTORS: usize>(self, simd: S) {
+        let PackedMatrix { rows, columns, .. } = *self.matrix;
+        let panel_len = rows * PANEL_COLUMNS;
+        if panel_len == 0 {
+            self.product.fill(0.0);
+            return;
+        }
+        for (number, panel) in self.matrix.panels.chunks_exact(panel_len).enumerate() {
+            let first = number * PANEL_COLUMNS;
+            let target = Target { columns, first, width: PANEL_COLUMNS.min(columns - first) };
+            let panel = S::as_simd_f32s(panel).0.as_chunks::<VECTORS>().0;
+            for (left, product) in self
+                .left
+                .chunks(TILE_ROWS * self.stride)
+                .zip(self.product.chunks_mut(TILE_ROWS * columns))
+            {
+                let left = (left, self.stride);
+                match product.len() / columns {
+                    1 => tile::<S, VECTORS, 1>(simd, left, panel, target, product),
+                    2 => tile::<S, VECTORS, 2>(simd, left, panel, target, product),
+                    3 => tile::<S, VECTORS, 3>(simd, left, panel, target, product),
+                    4 => tile::<S, VECTORS, 4>(simd, left, panel, target, product),
+                    5 => tile::<S, VECTORS, 5>(simd, left, panel, target, product),
+                    _ => tile::<S, VECTORS, TILE_ROWS>(simd, left, panel, target, product),
+                }
+            }
+        }
+    }
+}
+
+/// The columns of the product that a panel is responsible for.
+#[derive(Clone, Copy)]
+struct Target {
+    columns: usize,
+    first: usize,
+    width: usize,
+}
+
+/// A few rows of the left factor times one panel.
+#[inline(always)]
+fn tile<S: Simd, const VECTORS: usize, const ROWS: usize>(
+    simd: S,
+    (left, stride): (&[f32], usize),
+    panel: &[[S::f32s; VECTORS]],
+    target: Target,
+    product: &mut [f32],
+) {
+    let left: [&[f32]; ROWS] =
+        std::array::from_fn(|row| &left[row * stride..row * stride + panel.len()]);
+    let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
+    for (index, entries) in panel.iter().enumerate() {
+        for row in 0..ROWS {
+            let factor = simd.splat_f32s(left[row][index]);
+            for vector in 0..VECTORS {
+                let term = simd.mul_f32s(factor, entries[vector]);
+                sums[row][vector] = simd.add_f32s(sums[row][vector], term);
+            }
+        }
+    }
+    for (row, sums) in sums.iter().enumerate() {
+        let sums: &[f32] = pulp::bytemuck::cast_slice(sums);
+        let start = row * target.columns + target.first;
+        product[start..start + target.width].copy_from_slice(&sums[..target.width]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_the_sum_in_order_to_the_last_bit() {
+        for (rows, columns, blocks) in [(1, 1, 1), (7, 16, 6), (33, 50, 13), (200, 784, 5)] {
+            let stride = rows + 3;
+            let entry = |i: usize, j: usize| ((i * 31 + j * 17) % 101) as f32 / 37.0 - 1.3;
+            let left: Vec<f32> =
+                (0..blocks * stride).map(|i| ((i * 53) % 89) as f32 / 23.0 - 1.7).collect();
+            let matrix = PackedMatrix::new(rows, columns, entry);
+            let mut product = vec![f32::NAN; blocks * columns];
+            matrix.multiply(&left, stride, &mut product);
+            for row in 0..blocks {
+                for column in 0..columns {
+                    let mut expected = 0.0f32;
+                    for i in 0..rows {
+                        expected += left[row * stride + i] * entry(i, column);
+                    }
+                    assert_eq!(product[row * columns + column], expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,904 @@
+//! Restricted Boltzmann machines with their hidden units summed out, random or read from a file.
+
+use super::independent::sum_where_one;
+use super::{Differences, Model, ModelError, check_finite, check_length};
+use crate::math::matrix::{PackedMatrix, TILE_ROWS};
+use crate::math::{self, mixture, softplus, vectorised};
+use crate::rng::{ChainRng, Stream};
+use crate::space::{Space, States};
+use pulp::{Simd, WithSimd};
+use rand_distr::{Distribution, StandardNormal};
+use safetensors::{Dtype, SafeTensors};
+use std::path::Path;
+
+/// Rows of hidden units are filled up to whole groups of this many, so that loops have no rest.
+const LANES: usize = mixture::STEP;
+/// Bias of the units that fill a row up: they are off for certain and change nothing.
+const FILLER_BIAS: f32 = -1000.0;
+/// Largest weight for which exponentials of weights are multiplied instead of logarithms added.
+const LARGEST_WEIGHT: f64 = 5.0;
+/// A product whose logarithm stays within this bound fits in single precision.
+const LARGEST_EXPONENT: f64 = 80.0;
+/// Rows of weights are numbered with 32 bits.
+const MOST_WEIGHTS: usize = u32::MAX as usize;
+
+/// A restricted Boltzmann machine with binary hidden units, as a distribution of its visible sites.
+///
+/// log π(v) = Σₙ bₙ(vₙ) + Σₘ softplus(cₘ + Σₙ Wₘₙ(vₙ)). With two values the coding is scalar: value
+/// 0 contributes nothing, so there is one bias per site and one weight per pair.
+///
+/// ```
+/// use saltus::model::rbm::Rbm;
+/// use saltus::{Model, States};
+/// // One hidden unit that wants both sites on: weights [hidden, visible], biases.
+/// let rbm = Rbm::new(2, &[2.0, 2.0], &[-3.0], &[0.0, 0.0], None)?;
+/// let mut log_prob = [0.0, 0.0];
+/// let states = States::new(&[0, 0, 1, 1], 2);
+/// rbm.log_prob(states, &mut rbm.new_cache(2), &mut log_prob)?;
+/// assert!((log_prob[1] - (1.0 + 1f64.exp()).ln()).abs() < 1e-6);
+/// # Ok::<(), saltus::ModelError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rbm {
+    space: Space,
+    hidden: usize,
+    /// Hidden units including the filling.
+    stride: usize,
+    /// In double precision because every evaluation starts its sums from them.
+    hidden_bias: Vec<f64>,
+    /// Planes as in the table of differences.
+    visible_bias: Vec<f32>,
+    /// One row of hidden units per site and value; with two values, per site for value 1, and one
+    /// row of zeros at the end for value 0.
+    weights: Vec<f32>,
+    /// e^W in the same layout; empty if a weight exceeds [`LARGEST_WEIGHT`].
+    exponentials: Vec<f32>,
+    /// Σₘ W of every row.
+    row_sums: Vec<f64>,
+    /// So many factors e^W can be multiplied without leaving the range of single precision.
+    group: usize,
+    /// The weights again, hidden units by planes of sites, for the gradient of a block of chains.
+    gradient: PackedMatrix,
+    /// What chains start from: with two values, probability of 1 per site; with more, a row of
+    /// weights per site.
+    data_mean: Option<Vec<f32>>,
+}
+
+/// Memory of a block of chains of an [`Rbm`].
+#[derive(Clone, Debug)]
+pub struct RbmCache {
+    /// Input, probability of on and of off of every hidden unit of the followed chains.
+    followed: Vec<Followed>,
+    activations: Vec<f64>,
+    /// Rows of weights to add up for one state.
+    rows: Vec<u32>,
+    /// Probability of on of the hidden units of the whole block, and of off of one chain.
+    on: Vec<f32>,
+    off: Vec<f32>,
+    logs: Vec<f32>,
+}
+
+#[derive(Clone, Debug)]
+struct Followed {
+    activations: Vec<f64>,
+    on: Vec<f64>,
+    off: Vec<f64>,
+}
+
+impl Rbm {
+    /// A machine with those parameters.
+    ///
+    /// Two values: `weight` is [hidden, visible] row after row, `visible_bias` the bias of value 1
+    /// per site, `data_mean` the probability of 1 per site. More values: `weight` is
+    /// [hidden, visible, values], `visible_bias` and `data_mean` are [visible, values]. Chains
+    /// start from the product of the `data_mean`, or from uniform values without one.
+    pub fn new(
+        values: usize,
+        weight: &[f32],
+        hidden_bias: &[f32],
+        visible_bias: &[f32],
+        data_mean: Option<&[f32]>,
+    ) -> Result<Self, ModelError> {
+        let planes = if values == 2 { 1 } else { values.max(1) };
+        let sites = visible_bias.len() / planes;
+        let space = Space::new(sites, values)?;
+        let hidden = hidden_bias.len();
+        if hidden == 0 {
+            return Err(ModelError::invalid("a machine needs at least one hidden unit, got 0"));
+        }
+        let table = sites * planes;
+        check_length("visible_bias", visible_bias.len(), table)?;
+        check_length("weight", weight.len(), hidden.saturating_mul(table))?;
+        if weight.len() > MOST_WEIGHTS {
+            return Err(ModelError::invalid(format!(
+                "{} weights are more than the {MOST_WEIGHTS} saltus can index",
+                weight.len()
+            )));
+        }
+        check_finite("visible_bias", visible_bias)?;
+        check_finite("hidden_bias", hidden_bias)?;
+        check_finite("weight", weight)?;
+        if let Some(mean) = data_mean {
+            check_length("data_mean", mean.len(), table)?;
+            check_finite("data_mean", mean)?;
+            check_mean(mean, planes)?;
+        }
+
+        let stride = hidden.next_multiple_of(LANES);
+        let rows = table + usize::from(space.is_binary());
+        let mut weights = vec![0.0; rows * stride];
+        for (unit, weight) in weight.chunks_exact(table).enumerate() {
+            for (row, weight) in weight.iter().enumerate() {
+                weights[row * stride + unit] = *weight;
+            }
+        }
+        let (heaviest, largest) = extent(weight, sites, planes);
+        let group = if heaviest <= LARGEST_EXPONENT {
+            stride
+        } else {
+            (LARGEST_EXPONENT / largest) as usize / LANES * LANES
+        };
+        let exponentials = if largest <= LARGEST_WEIGHT {
+            weights.iter().map(|w| f64::from(*w).exp() as f32).collect()
+        } else {
+            Vec::new()
+        };
+        let row_sums = weights
+            .chunks_exact(stride)
+            .map(|row| row.iter().map(|w| f64::from(*w)).sum())
+            .collect();
+        let mut padded_bias = vec![f64::from(FILLER_BIAS); stride];
+        for (padded, bias) in padded_bias.iter_mut().zip(hidden_bias) {
+            *padded = f64::from(*bias);
+        }
+        let from_plane = |column: usize| column % sites * planes + column / sites;
+        Ok(Self {
+            space,
+            hidden,
+            stride,
+            hidden_bias: padded_bias,
+            visible_bias: (0..table).map(|column| visible_bias[from_plane(column)]).collect(),
+            weights,
+            exponentials,
+            row_sums,
+            group,
+            gradient: PackedMatrix::new(hidden, table, |unit, column| {
+                weight[unit * table + from_plane(column)]
+            }),
+            data_mean: data_mean.map(<[f32]>::to_vec),
+        })
+    }
+
+    /// A machine with random weights, for trying out samplers.
+    ///
+    /// With two values the weights are normal with standard deviation 3 / (√visible + √hidden),
+    /// with C > 2 values 1.5·√C / (√((C−1)·visible) + √hidden): three quarters of where, by a
+    /// mean-field estimate, the sites would start to freeze together. The biases centre it: at
+    /// uniform values every hidden unit is on half the time and no value is preferred on average.
+    pub fn random(
+        visible: usize,
+        hidden: usize,
+        values: usize,
+        seed: u64,
+    ) -> Result<Self, ModelError> {
+        let space = Space::new(visible, values)?;
+        let table = space.diff_len();
+        let length = table
+            .checked_mul(hidden)
+            .filter(|length| *length <= MOST_WEIGHTS)
+            .ok_or_else(|| {
+                ModelError::invalid(format!(
+                    "{visible} sites of {values} values and {hidden} hidden units need more than \
+                     the {MOST_WEIGHTS} weights saltus can index"
+                ))
+            })?;
+        let free = (visible * (values - 1)) as f64;
+        let scale = 1.5 / (free.sqrt() + (hidden as f64).sqrt())
+            * if space.is_binary() { 2.0 } else { (values as f64).sqrt() };
+        let mut rng = ChainRng::new(seed, Stream::Model);
+        let weight: Vec<f32> = (0..length)
+            .map(|_| {
+                let normal: f64 = StandardNormal.sample(rng.generator());
+                (scale * normal) as f32
+            })
+            .collect();
+        let mut hidden_bias = vec![0.0; hidden];
+        let mut visible_bias = vec![0.0; table];
+        for (bias, weight) in hidden_bias.iter_mut().zip(weight.chunks_exact(table)) {
+            *bias = -weight.iter().sum::<f32>() / values as f32;
+            for (bias, weight) in visible_bias.iter_mut().zip(weight) {
+                *bias -= 0.5 * weight;
+            }
+        }
+        Self::new(values, &weight, &hidden_bias, &visible_bias, None)
+    }
+
+    /// Reads a machine from a safetensors file of 32-bit floats: `weight`, `hidden_bias`,
+    /// `visible_bias` and, if chains are to start from it, `data_mean`, in the layouts of
+    /// [`new`](Self::new).
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let path = path.as_ref();
+        read(path).map_err(|reason| ModelError::File { path: path.display().to_string(), reason })
+    }
+
+    /// Number of hidden units.
+    pub fn hidden(&self) -> usize {
+        self.hidden
+    }
+
+    /// The weight between a hidden unit and a value of a site.
+    ///
+    /// # Panics
+    /// If there is no such unit, site or value.
+    pub fn weight(&self, unit: usize, site: usize, value: u8) -> f32 {
+        assert!(unit < self.hidden && site < self.space.sites());
+        assert!(usize::from(value) < self.space.values());
+        self.weights[self.row(site, value) * self.stride + unit]
+    }
+
+    /// Which row of the tables belongs to a value of a site.
+    #[inline(always)]
+    fn row(&self, site: usize, value: u8) -> usize {
+        if !self.space.is_binary() {
+            site * self.space.values() + usize::from(value)
+        } else if value == 0 {
+            self.space.sites()
+        } else {
+            site
+        }
+    }
+
+    #[inline(always)]
+    fn slice<'a>(&self, table: &'a [f32], row: usize) -> &'a [f32] {
+        &table[row * self.stride..(row + 1) * self.stride]
+    }
+
+    fn bias(&self, site: usize, value: u8) -> f64 {
+        let sites = self.space.sites();
+        f64::from(if self.space.is_binary() {
+            self.visible_bias[site] * f32::from(value)
+        } else {
+            self.visible_bias[usize::from(value) * sites + site]
+        })
+    }
+
+    fn visible_part(&self, state: &[u8]) -> f64 {
+        if self.space.is_binary() {
+            vectorised(
+                #[inline(always)]
+                || sum_where_one(&self.visible_bias, state),
+            )
+        } else {
+            (0..state.len()).map(|site| self.bias(site, state[site])).sum()
+        }
+    }
+
+    /// Input of every hidden unit, added up in double precision.
+    ///
+    /// A state names few rows of weights (one per site, or one per site that is on), so adding
+    /// them costs less than a matrix product and loses nothing.
+    fn fill_activations(&self, state: &[u8], rows: &mut [u32], activations: &mut [f64]) {
+        let always = usize::from(!self.space.is_binary());
+        let mut count = 0;
+        for (site, value) in state.iter().enumerate() {
+            rows[count] = self.row(site, *value) as u32;
+            count += usize::from(*value != 0) | always;
+        }
+        activations.copy_from_slice(&self.hidden_bias);
+        vectorised(
+            #[inline(always)]
+            || {
+                for row in &rows[..count] {
+                    let row = self.slice(&self.weights, *row as usize);
+                    for (activation, weight) in activations.iter_mut().zip(row) {
+                        *activation += f64::from(*weight);
+                    }
+                }
+            },
+        );
+    }
+
+    /// log π of a state given the input of its hidden units, whose probabilities it fills in.
+    fn log_prob_of(
+        &self,
+        state: &[u8],
+        activations: &[f64],
+        on: &mut [f32],
+        (off, logs): (&mut [f32], &mut [f32]),
+    ) -> f64 {
+        self.visible_part(state)
+            + vectorised(
+                #[inline(always)]
+                || hidden_part(activations, on, off, logs),
+            )
+    }
+
+    /// First-order differences from the gradient of Σ softplus, in place.
+    fn finish_gradient(&self, state: &[u8], diff: &mut [f32]) {
+        let sites = self.space.sites();
+        vectorised(
+            #[inline(always)]
+            || {
+                for (diff, bias) in diff.iter_mut().zip(&self.visible_bias) {
+                    *diff += bias;
+                }
+                if self.space.is_binary() {
+                    for (diff, value) in diff.iter_mut().zip(state) {
+                        *diff *= 1.0 - 2.0 * f32::from(*value);
+                    }
+                }
+            },
+        );
+        if !self.space.is_binary() {
+            for (site, value) in state.iter().enumerate() {
+                let here = diff[usize::from(*value) * sites + site];
+                for plane in diff.chunks_exact_mut(sites) {
+                    plane[site] -= here;
+                }
+            }
+        }
+    }
+
+    /// The values of a site other than its own.
+    fn others(&self, value: u8) -> impl Iterator<Item = u8> {
+        (0..self.space.values()).map(|other| other as u8).filter(move |other| *other != value)
+    }
+
+    /// The exact change for one value of one site, in double precision.
+    fn change(&self, units: &Followed, site: usize, from: u8, to: u8) -> f64 {
+        if self.exponentials.is_empty() {
+            return self.change_by_logarithms(&units.activations, site, from, to);
+        }
+        let (from_row, to_row) = (self.row(site, from), self.row(site, to));
+        let bias = self.bias(site, to) - self.bias(site, from);
+        let (from, to) =
+            (self.slice(&self.exponentials, from_row), self.slice(&self.exponentials, to_row));
+        let log = vectorised(
+            #[inline(always)]
+            || log_of_product_double(units, from, to, self.group),
+        );
+        bias + log - self.row_sums[from_row]
+    }
+
+    /// The same for weights of any size, which exponentials cannot hold.
+    fn change_by_logarithms(&self, activations: &[f64], site: usize, from: u8, to: u8) -> f64 {
+        let weights = |value| self.slice(&self.weights, self.row(site, value));
+        let hidden: f64 = activations
+            .iter()
+            .zip(weights(from))
+            .zip(weights(to))
+            .map(|((activation, from), to)| {
+                softplus(activation + f64::from(*to) - f64::from(*from)) - softplus(*activation)
+            })
+            .sum();
+        hidden + self.bias(site, to) - self.bias(site, from)
+    }
+
+    fn exact_diff_by_logarithms(&self, state: &[u8], activations: &[f64], diff: &mut [f32]) {
+        diff.fill(0.0);
+        for (site, value) in state.iter().enumerate() {
+            for other in self.others(*value) {
+                let change = self.change_by_logarithms(activations, site, *value, other);
+                diff[self.place(site, other)] = change as f32;
+            }
+        }
+    }
+
+    /// Where the table of differences holds a value of a site.
+    #[inline(always)]
+    fn place(&self, site: usize, value: u8) -> usize {
+        if self.space.is_binary() { site } else { usize::from(value) * self.space.sites() + site }
+    }
+
+    /// The probabilities that follow from the inputs.
+    fn refresh(units: &mut Followed) {
+        let Followed { activations, on, off } = units;
+        for ((activation, on), off) in activations.iter().zip(on).zip(off) {
+            let small = (-activation.abs()).exp();
+            let large = 1.0 / (1.0 + small);
+            (*on, *off) =
+                if *activation < 0.0 { (small * large, large) } else { (large, small * large) };
+        }
+    }
+}
+
+/// Exact differences of one chain.
+///
+/// Σ softplus(a + W_j − W_i) − softplus(a) is the logarithm of a product of mixtures
+/// (off·e^{W_i} + on·e^{W_j}) / e^{W_i}: a few multiplications per unit instead of a logarithm.
+struct ExactDiff<'a> {
+    model: &'a Rbm,
+    state: &'a [u8],
+    on: &'a [f32],
+    off: &'a [f32],
+    diff: &'a mut [f32],
+}
+
+impl WithSimd for ExactDiff<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match S::F32_LANES {
+            16 => self.sites::<S, 1>(simd),
+            8 => self.sites::<S, 2>(simd),
+            4 => self.sites::<S, 4>(simd),
+            2 => self.sites::<S, 8>(simd),
+            _ => self.sites::<S, 16>(simd),
+        }
+    }
+}
+
+impl ExactDiff<'_> {
+    #[inline(always)]
+    fn sites<S: Simd, const VECTORS: usize>(self, simd: S) {
+        let model = self.model;
+        for (site, value) in self.state.iter().enumerate() {
+            let row = model.row(site, *value);
+            let from = model.slice(&model.exponentials, row);
+            let here = model.row_sums[row] + model.bias(site, *value);
+            if !model.space.is_binary() {
+                self.diff[model.place(site, *value)] = 0.0;
+            }
+            for other in model.others(*value) {
+                let to = model.slice(&model.exponentials, model.row(site, other));
+                let rows = [self.off, from, self.on, to];
+                let log = mixture::log_product::<S, VECTORS>(simd, rows, model.group);
+                self.diff[model.place(site, other)] = (log - here + model.bias(site, other)) as f32;
+            }
+        }
+    }
+}
+
+/// Σ softplus of the inputs, and the probabilities of on and off.
+///
+/// Single precision is enough for log(1 + e^−|a|) ≤ ln 2, not for a itself.
+#[inline(always)]
+fn hidden_part(activations: &[f64], on: &mut [f32], off: &mut [f32], logs: &mut [f32]) -> f64 {
+    for (log, activation) in logs.iter_mut().zip(activations) {
+        *log = *activation as f32;
+    }
+    for ((log, on), off) in logs.iter_mut().zip(on).zip(off) {
+        (*log, *on, *off) = math::logistic(*log);
+    }
+    let mut sums = [0.0f64; LANES];
+    let chunks = activations.as_chunks::<LANES>().0.iter();
+    for (activations, logs) in chunks.zip(logs.as_chunks::<LANES>().0) {
+        for lane in 0..LANES {
+            sums[lane] += activations[lane].max(0.0) + f64::from(logs[lane]);
+        }
+    }
+    sums.iter().sum()
+}
+
+/// log Π (off·from + on·to) in double precision, a logarithm after every `group` factors.
+#[inline(always)]
+fn log_of_product_double(units: &Followed, from: &[f32], to: &[f32], group: usize) -> f64 {
+    let mut total = 0.0;
+    for (((on, off), from), to) in units
+        .on
+        .chunks(group)
+        .zip(units.off.chunks(group))
+        .zip(from.chunks(group))
+        .zip(to.chunks(group))
+    {
+        let mut product = [1.0f64; LANES];
+        for (((on, off), from), to) in on
+            .as_chunks::<LANES>()
+            .0
+            .iter()
+            .zip(off.as_chunks::<LANES>().0)
+            .zip(from.as_chunks::<LANES>().0)
+            .zip(to.as_chunks::<LANES>().0)
+        {
+            for lane in 0..LANES {
+                product[lane] *= off[lane] * f64::from(from[lane]) + on[lane] * f64::from(to[lane]);
+            }
+        }
+        total += product.iter().product::<f64>().ln();
+    }
+    total
+}
+
+/// The largest Σₘ |W| of a site, taking the largest weight of its values, and the largest |W|.
+fn extent(weight: &[f32], sites: usize, planes: usize) -> (f64, f64) {
+    let mut sums = vec![0.0; sites];
+    let mut largest = 0.0f64;
+    for weight in weight.chunks_exact(sites * planes) {
+        for (sum, weight) in sums.iter_mut().zip(weight.chunks_exact(planes)) {
+            let size = weight.iter().fold(0.0f32, |most, w| most.max(w.abs()));
+            largest = largest.max(f64::from(size));
+            *sum += f64::from(size);
+        }
+    }
+    (sums.into_iter().fold(0.0, f64::max), largest)
+}
+
+/// Fails with a sentence if a table does not hold probabilities that can be drawn from.
+fn check_mean(mean: &[f32], planes: usize) -> Result<(), ModelError> {
+    // An average of ones may round to slightly more than one.
+    if let Some(at) = mean.iter().position(|p| !(0.0..=1.0001).contains(p)) {
+        return Err(ModelError::invalid(format!(
+            "data_mean[{at}] is {}, not a probability",
+            mean[at]
+        )));
+    }
+    match mean.chunks_exact(planes).position(|row| planes > 1 && row.iter().sum::<f32>() <= 0.0) {
+        None => Ok(()),
+        Some(site) => Err(ModelError::invalid(format!(
+            "data_mean gives every value of site {site} probability 0"
+        ))),
+    }
+}
+
+/// Reads a machine from a file; the error is the reason alone.
+fn read(path: &Path) -> Result<Rbm, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let file = SafeTensors::deserialize(&bytes)
+        .map_err(|error| format!("is not a whole safetensors file: {error}"))?;
+    let (hidden_bias, shape) = tensor(&file, "hidden_bias")?;
+    let [hidden] = shape[..] else {
+        return Err(format!("tensor hidden_bias has shape {shape:?}, expected [hidden]"));
+    };
+    let (visible_bias, visible_shape) = tensor(&file, "visible_bias")?;
+    let values = match visible_shape[..] {
+        [_] => 2,
+        [_, values] if values != 2 => values,
+        _ => {
+            return Err(format!(
+                "tensor visible_bias has shape {visible_shape:?}, expected [visible] for two \
+                 values or [visible, values] for more"
+            ));
+        }
+    };
+    let expect = |name: &str, found: &[usize], expected: &[usize]| {
+        if found == expected {
+            Ok(())
+        } else {
+            Err(format!("tensor {name} has shape {found:?}, expected {expected:?}"))
+        }
+    };
+    let (weight, shape) = tensor(&file, "weight")?;
+    expect("weight", &shape, &[&[hidden], &visible_shape[..]].concat())?;
+    let data_mean = if file.names().contains(&"data_mean") {
+        let (data_mean, shape) = tensor(&file, "data_mean")?;
+        expect("data_mean", &shape, &visible_shape)?;
+        Some(data_mean)
+    } else {
+        None
+    };
+    Rbm::new(values, &weight, &hidden_bias, &visible_bias, data_mean.as_deref())
+        .map_err(|error| error.to_string())
+}
+
+/// The numbers and the shape of a tensor of 32-bit floats.
+fn tensor(file: &SafeTensors<'_>, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {
+    let tensor = file.tensor(name).map_err(|_| {
+        let mut names = file.names();
+        names.sort_unstable();
+        format!("has no tensor {name}; it has {}", names.join(", "))
+    })?;
+    if tensor.dtype() != Dtype::F32 {
+        return Err(format!("tensor {name} has type {:?}, expected F32", tensor.dtype()));
+    }
+    let numbers =
+        tensor.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    Ok((numbers, tensor.shape().to_vec()))
+}
+
+impl Model for Rbm {
+    type Cache = RbmCache;
+
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn new_cache(&self, chains: usize) -> RbmCache {
+        let stride = self.stride;
+        let units = Followed {
+            activations: vec![0.0; stride],
+            on: vec![0.0; stride],
+            off: vec![0.0; stride],
+        };
+        RbmCache {
+            followed: vec![units; chains],
+            activations: vec![0.0; stride],
+            rows: vec![0; self.space.sites()],
+            on: vec![0.0; chains.max(1) * stride],
+            off: vec![0.0; stride],
+            logs: vec![0.0; stride],
+        }
+    }
+
+    fn log_prob(
+        &self,
+        states: States<'_>,
+        cache: &mut RbmCache,
+        log_prob: &mut [f64],
+    ) -> Result<(), ModelError> {
+        for (state, log_prob) in states.rows().zip(log_prob) {
+            self.fill_activations(state, &mut cache.rows, &mut cache.activations);
+            let on = &mut cache.on[..self.stride];
+            *log_prob =
+                self.log_prob_of(state, &cache.activations, on, (&mut cache.off, &mut cache.logs));
+        }
+        Ok(())
+    }
+
+    fn log_prob_and_diff(
+        &self,
+        kind: Differences,
+        states: States<'_>,
+        cache: &mut RbmCache,
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) -> Result<(), ModelError> {
+        let table = self.space.diff_len();
+        for (chain, (state, log_prob)) in states.rows().zip(log_prob).enumerate() {
+            self.fill_activations(state, &mut cache.rows, &mut cache.activations);
+            let on = &mut cache.on[chain * self.stride..(chain + 1) * self.stride];
+            *log_prob =
+                self.log_prob_of(state, &cache.activations, on, (&mut cache.off, &mut cache.logs));
+            if kind == Differences::Exact {
+                let diff = &mut diff[chain * table..(chain + 1) * table];
+                if self.exponentials.is_empty() {
+                    self.exact_diff_by_logarithms(state, &cache.activations, diff);
+                } else {
+                    pulp::Arch::new().dispatch(ExactDiff {
+                        model: self,
+                        state,
+                        on,
+                        off: &cache.off,
+                        diff,
+                    });
+                }
+            }
+        }
+        if kind == Differences::Taylor {
+            let chains = states.chains();
+            let on = &cache.on[..chains * self.stride];
+            self.gradient.multiply(on, self.stride, &mut diff[..chains * table]);
+            for (state, diff) in states.rows().zip(diff.chunks_exact_mut(table)) {
+                self.finish_gradient(state, diff);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_incremental(&self) -> bool {
+        true
+    }
+
+    fn follow(&self, state: &[u8], chain: usize, cache: &mut RbmCache) -> Result<f64, ModelError> {
+        let units = &mut cache.followed[chain];
+        self.fill_activations(state, &mut cache.rows, &mut units.activations);
+        Self::refresh(units);
+        let on = &mut cache.on[..self.stride];
+        Ok(self.log_prob_of(state, &units.activations, on, (&mut cache.off, &mut cache.logs)))
+    }
+
+    fn site_diff(
+        &self,
+        state: &[u8],
+        chain: usize,
+        cache: &mut RbmCache,
+        site: usize,
+        diff: &mut [f64],
+    ) -> Result<(), ModelError> {
+        diff[usize::from(state[site])] = 0.0;
+        for other in self.others(state[site]) {
+            diff[usize::from(other)] =
+                self.change(&cache.followed[chain], site, state[site], other);
+        }
+        Ok(())
+    }
+
+    fn set_site(
+        &self,
+        state: &mut [u8],
+        chain: usize,
+        cache: &mut RbmCache,
+        site: usize,
+        value: u8,
+    ) {
+        let units = &mut cache.followed[chain];
+        let from = self.slice(&self.weights, self.row(site, state[site]));
+        let to = self.slice(&self.weights, self.row(site, value));
+        for ((activation, from), to) in units.activations.iter_mut().zip(from).zip(to) {
+            *activation += f64::from(*to) - f64::from(*from);
+        }
+        Self::refresh(units);
+        state[site] = value;
+    }
+
+    fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
+        let values = self.space.values();
+        match &self.data_mean {
+            None => {
+                for value in state {
+                    *value = rng.below(values) as u8;
+                }
+            }
+            Some(mean) if self.space.is_binary() => {
+                for (value, mean) in state.iter_mut().zip(mean) {
+                    *value = u8::from(rng.uniform() < f64::from(*mean));
+                }
+            }
+            Some(mean) => {
+                let mut weights = vec![0.0; values];
+                for (value, mean) in state.iter_mut().zip(mean.chunks_exact(values)) {
+                    for (weight, mean) in weights.iter_mut().zip(mean) {
+                        *weight = f64::from(*mean);
+                    }
+                    *value = rng.index(&weights, weights.iter().sum()) as u8;
+                }
+            }
+        }
+    }
+
+    /// Few enough that a hundred chains keep every thread busy, and whole tiles of the product.
+    fn block_size(&self, chains: usize) -> usize {
+        chains.clamp(1, 2 * TILE_ROWS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use safetensors::tensor::{TensorView, serialize_to_file};
+
+    fn log_prob(model: &Rbm, state: &[u8]) -> f64 {
+        let mut out = [0.0];
+        model.log_prob(States::new(state, state.len()), &mut model.new_cache(1), &mut out).unwrap();
+        out[0]
+    }
+
+    #[test]
+    fn log_prob_agrees_with_double_precision() {
+        for (visible, hidden, values) in [(784, 200, 2), (784, 50, 4), (30, 7, 3)] {
+            let model = Rbm::random(visible, hidden, values, 5).unwrap();
+            let mut rng = ChainRng::new(5, Stream::Chain(0));
+            let mut state = vec![0; visible];
+            for _ in 0..20 {
+                model.initial_state(&mut rng, &mut state);
+                let mut exact: f64 = (0..visible).map(|n| model.bias(n, state[n])).sum();
+                for unit in 0..hidden {
+                    exact += softplus(
+                        model.hidden_bias[unit]
+                            + (0..visible)
+                                .map(|n| f64::from(model.weight(unit, n, state[n])))
+                                .sum::<f64>(),
+                    );
+                }
+                assert!((log_prob(&model, &state) - exact).abs() < 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn a_random_machine_is_centred_and_reproducible() {
+        let model = Rbm::random(100, 20, 3, 1).unwrap();
+        assert_eq!((model.hidden(), model.space().sites()), (20, 100));
+        assert_eq!(Rbm::random(100, 20, 3, 1).unwrap().weight(3, 99, 2), model.weight(3, 99, 2));
+        for unit in 0..20 {
+            let sum: f64 =
+                (0..300).map(|i| f64::from(model.weight(unit, i / 3, (i % 3) as u8))).sum();
+            assert!((model.hidden_bias[unit] + sum / 3.0).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn chains_start_from_the_data_mean() {
+        let mut rng = ChainRng::new(2, Stream::Chain(0));
+        let binary = Rbm::new(2, &[0.0; 3], &[0.0], &[0.0; 3], Some(&[0.0, 1.0, 0.25])).unwrap();
+        let rows = [0.0, 0.0, 1.0, 0.5, 0.5, 0.0];
+        let levels = Rbm::new(3, &[0.0; 6], &[0.0], &[0.0; 6], Some(&rows)).unwrap();
+        let (mut ones, mut halves) = (0, 0);
+        for _ in 0..4000 {
+            let mut state = [9; 3];
+            binary.initial_state(&mut rng, &mut state);
+            assert_eq!(state[..2], [0, 1]);
+            ones += u32::from(state[2]);
+            let mut state = [9; 2];
+            levels.initial_state(&mut rng, &mut state);
+            assert_eq!(state[0], 2);
+            assert!(state[1] < 2);
+            halves += u32::from(state[1]);
+        }
+        assert!(ones.abs_diff(1000) < 150, "{ones}");
+        assert!(halves.abs_diff(2000) < 170, "{halves}");
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused_in_a_sentence() {
+        let reason = |values, weight: &[f32], bias: &[f32], mean: Option<&[f32]>| {
+            Rbm::new(values, weight, &[0.0], bias, mean).unwrap_err().to_string()
+        };
+        assert_eq!(reason(2, &[0.0; 3], &[0.0; 2], None), "weight has 3 entries, expected 2");
+        assert!(reason(3, &[0.0; 4], &[0.0; 4], None).contains("visible_bias has 4"));
+        assert!(reason(2, &[0.0, f32::NAN], &[0.0; 2], None).contains("weight[1] is NaN"));
+        assert!(reason(2, &[0.0; 2], &[0.0; 2], Some(&[0.5, 1.5])).contains("data_mean[1]"));
+        assert!(reason(2, &[0.0; 2], &[0.0; 2], Some(&[0.5])).contains("expected 2"));
+        assert!(reason(3, &[0.0; 3], &[0.0; 3], Some(&[0.0; 3])).contains("site 0"));
+        assert!(reason(2, &[], &[], None).contains("at least one site"));
+        assert!(Rbm::new(2, &[], &[], &[0.0], None).is_err());
+        assert!(Rbm::random(1 << 20, 1 << 20, 2, 0).is_err());
+    }
+
+    /// Writes tensors of zeros with the given shapes, after `change` has had its way with them.
+    fn file(
+        folder: &tempfile::TempDir,
+        tensors: &[(&str, Dtype, &[usize])],
+        change: impl Fn(&str, &mut Vec<u8>),
+    ) -> String {
+        let data: Vec<Vec<u8>> = tensors
+            .iter()
+            .map(|(name, dtype, shape)| {
+                let size = dtype.bitsize() / 8 * shape.iter().product::<usize>();
+                let mut bytes = vec![0; size];
+                change(name, &mut bytes);
+                bytes
+            })
+            .collect();
+        let views = tensors.iter().zip(&data).map(|((name, dtype, shape), data)| {
+            let view = TensorView::new(*dtype, shape.to_vec(), data).unwrap();
+            (*name, view)
+        });
+        let path = folder.path().join("machine.safetensors");
+        serialize_to_file(views, None, &path).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_bad_file_is_refused_in_a_sentence() {
+        const F32: Dtype = Dtype::F32;
+        let folder = tempfile::tempdir().unwrap();
+        let reason = |path: &str| match Rbm::load(path).unwrap_err() {
+            ModelError::File { path: of, reason } => {
+                assert_eq!(of, path);
+                assert!(!reason.contains('\n'), "{reason}");
+                reason
+            }
+            other => panic!("{other:?}"),
+        };
+        let bias = [("hidden_bias", F32, &[2][..]), ("visible_bias", F32, &[3])];
+        let with = |weight: (&'static str, Dtype, &'static [usize])| [bias[0], bias[1], weight];
+        let same = |_: &str, _: &mut Vec<u8>| {};
+
+        let path = file(&folder, &with(("weight", F32, &[2, 3])), same);
+        let model = Rbm::load(&path).unwrap();
+        assert_eq!((model.hidden(), model.space().sites()), (2, 3));
+        let whole = std::fs::read(&path).unwrap();
+        for length in [0, 5, 20, whole.len() - 1] {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let found = reason(&path);
+            assert!(found.starts_with("is not a whole safetensors file"), "{found}");
+        }
+        std::fs::write(&path, b"P5 28 28 255 and so on, a picture").unwrap();
+        assert!(reason(&path).starts_with("is not a whole safetensors file"));
+
+        assert!(reason("/nowhere/at/all").starts_with("cannot be read: "));
+        let path = file(&folder, &bias, same);
+        assert_eq!(reason(&path), "has no tensor weight; it has hidden_bias, visible_bias");
+        let path = file(&folder, &with(("weight", Dtype::F64, &[2, 3])), same);
+        assert_eq!(reason(&path), "tensor weight has type F64, expected F32");
+        let path = file(&folder, &with(("weight", F32, &[3, 2])), same);
+        assert_eq!(reason(&path), "tensor weight has shape [3, 2], expected [2, 3]");
+        let mut tensors = with(("weight", F32, &[2, 3])).to_vec();
+        tensors.push(("data_mean", F32, &[4]));
+        let path = file(&folder, &tensors, same);
+        assert_eq!(reason(&path), "tensor data_mean has shape [4], expected [3]");
+        let path = file(
+            &folder,
+            &[bias[0], ("visible_bias", F32, &[3, 2]), ("weight", F32, &[2, 3, 2])],
+            same,
+        );
+        assert!(reason(&path).contains("[3, 2], expected [visible] for two values"));
+        let path = file(&folder, &with(("weight", F32, &[2, 3])), |name, bytes| {
+            if name == "weight" {
+                bytes[16..20].copy_from_slice(&f32::INFINITY.to_le_bytes());
+            }
+        });
+        assert_eq!(reason(&path), "weight[4] is inf, not a number a model can use");
+    }
+}

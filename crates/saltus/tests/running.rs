@@ -1,0 +1,330 @@
+//! How runs behave: the same bytes for any number of threads, tuning that holds its promises,
+//! stops that keep what was drawn, and failures that name chain and step.
+
+use saltus::model::independent::Independent;
+use saltus::model::lattice::Lattice;
+use saltus::model::pairwise::Pairwise;
+use saltus::model::paper::{self, Temperature};
+use saltus::run::{self, Wish};
+use saltus::{
+    Ended, Model, ModelError, Run, RunError, Sampler, Settings, Space, States, Summary, Weight,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+fn small_ising() -> Pairwise {
+    let field = (0..35).map(|i| (i as f32).sin()).collect();
+    Pairwise::ising_lattice(Lattice::free(5, 7).unwrap(), 0.4, field).unwrap()
+}
+
+#[test]
+fn the_same_bytes_for_any_number_of_threads() {
+    let fields: Vec<f32> = (0..80).map(|i| (i as f32 * 1.3).sin()).collect();
+    let potts = Pairwise::potts_lattice(Lattice::free(4, 5).unwrap(), 4, 0.8, &fields).unwrap();
+    for sampler in Sampler::ALL {
+        let settings =
+            Settings { sampler, chains: 7, warmup: 60, draws: 40, ..Settings::default() };
+        let run = |threads| {
+            let settings = Settings { threads: Some(threads), ..settings.clone() };
+            let binary = Run::new(&small_ising(), &settings).keep_states().go().unwrap();
+            let values = Run::new(&potts, &settings).keep_states().go().unwrap();
+            (binary.trace, binary.scale, values.trace, values.scale)
+        };
+        let one = run(1);
+        assert_eq!(one, run(2), "{sampler}");
+        assert_eq!(one, run(5), "{sampler}");
+    }
+}
+
+#[test]
+fn another_seed_gives_other_draws() {
+    let run = |seed| {
+        let settings = Settings { seed, chains: 2, warmup: 10, draws: 10, ..Settings::default() };
+        run::sample(&small_ising(), &settings).unwrap().trace
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn factorised_targets_are_drawn_independently() {
+    // DLMC accepts everything at any step size on independent sites, so the step size grows to its
+    // cap and draws become independent.
+    // The estimator itself finds a little less than n in n independent draws, 0.978 n here.
+    let bernoulli = paper::bernoulli(Temperature::Low, 300, 3).unwrap();
+    let categorical = paper::categorical(100, 8, 3).unwrap();
+    for weight in [Weight::Sqrt, Weight::Ratio] {
+        let settings = Settings { weight, draws: 5000, ..Settings::default() };
+        for summary in [
+            Summary::new("bernoulli", &run::sample(&bernoulli, &settings).unwrap()),
+            Summary::new("categorical", &run::sample(&categorical, &settings).unwrap()),
+        ] {
+            assert!(summary.acceptance > 0.9999, "{}", summary.acceptance);
+            assert!(summary.ess.mean > 0.97 * 5000.0, "{}", summary.ess.mean);
+            assert!((summary.scale.unwrap().ln() - 20.0).abs() < 0.1);
+            assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+        }
+    }
+}
+
+#[test]
+fn ising_is_tuned_and_mixes_from_a_random_start() {
+    let lattice = Lattice::free(50, 50).unwrap();
+    let model = paper::ising(Temperature::High, lattice, 0).unwrap();
+    for (sampler, least) in [(Sampler::Dlmc, 0.019), (Sampler::Dmala, 0.009)] {
+        for seed in 1..=5 {
+            let settings = Settings { sampler, seed, draws: 3000, ..Settings::default() };
+            let summary = Summary::new("ising", &run::sample(&model, &settings).unwrap());
+            assert!((summary.acceptance - 0.574).abs() < 0.03, "{sampler}: {}", summary.acceptance);
+            let per_draw = summary.ess.mean / 3000.0;
+            assert!(per_draw >= least, "{sampler}, seed {seed}: {per_draw}");
+            assert!(summary.ess.min > 0.0);
+            assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+        }
+    }
+}
+
+#[test]
+fn tuning_survives_a_start_where_nothing_is_accepted() {
+    // A step size far too large for the coupled target, on the first step of every round.
+    let model = paper::ising(Temperature::Low, Lattice::free(20, 20).unwrap(), 1).unwrap();
+    for sampler in [Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc] {
+        let settings =
+            Settings { sampler, chains: 8, warmup: 2000, draws: 500, ..Settings::default() };
+        let outcome = run::sample(&model, &settings).unwrap();
+        assert!((outcome.acceptance - 0.574).abs() < 0.1, "{sampler}: {}", outcome.acceptance);
+    }
+}
+
+#[test]
+fn nothing_is_tuned_after_warm_up() {
+    // A fixed scale equal to the one that tuning froze gives the same law of draws, and every
+    // kept draw of the tuned run was made with that one scale.
+    let settings = Settings { chains: 4, warmup: 200, draws: 300, ..Settings::default() };
+    let mut scales = Vec::new();
+    let outcome = Run::new(&small_ising(), &settings)
+        .monitor(|progress| {
+            if !progress.warming_up {
+                scales.push(progress.scale.unwrap());
+            }
+            Wish::Continue
+        })
+        .go()
+        .unwrap();
+    assert!(!scales.is_empty());
+    assert!(scales.iter().all(|scale| Some(*scale) == outcome.scale));
+}
+
+#[test]
+fn exact_energies_of_the_periodic_ising_model() {
+    // L, β, E/N from Kaufman's finite-size solution; log π = −β·E.
+    let critical = (1.0 + 2f64.sqrt()).ln() / 2.0;
+    let table = [
+        (8, 0.40, -1.222321),
+        (8, critical, -1.491589),
+        (16, 0.30, -0.704533),
+        (16, critical, -1.453065),
+    ];
+    for (side, beta, energy) in table {
+        let lattice = Lattice::periodic(side, side).unwrap();
+        let sites = side * side;
+        let model = Pairwise::ising_lattice(lattice, beta as f32, vec![0.0; sites]).unwrap();
+        let exact = -beta * energy * sites as f64;
+        for sampler in Sampler::ALL {
+            // One site at a time does not reach the larger lattices in a short run.
+            let sweeps = match sampler {
+                Sampler::Gibbs => 1,
+                Sampler::Dmala | Sampler::Dlmcf | Sampler::Dlmc | Sampler::Pas => 4,
+                Sampler::Lb1 | Sampler::Gwg => sites / 8,
+                _ => sites,
+            };
+            if side == 16 && beta > 0.4 && sweeps > 4 {
+                continue;
+            }
+            let settings = Settings {
+                sampler,
+                chains: 40,
+                warmup: 500 * sweeps,
+                draws: 1000,
+                thin: sweeps,
+                seed: 2,
+                ..Settings::default()
+            };
+            let summary = Summary::new("ising", &run::sample(&model, &settings).unwrap());
+            let (mean, mcse) = (summary.log_prob.mean.unwrap(), summary.log_prob.mcse.unwrap());
+            let case =
+                format!("{sampler}, {side}x{side} at {beta}: {mean} ± {mcse}, exact {exact}");
+            assert!((mean - exact).abs() < 4.0 * mcse, "{case}");
+            assert!(mcse < 0.02 * exact, "too uncertain to say anything: {case}");
+        }
+    }
+}
+
+/// An Ising chain whose log π turns bad after a number of evaluations.
+struct Bad {
+    good: Pairwise,
+    evaluations: AtomicUsize,
+    limit: usize,
+    bad: f64,
+}
+
+impl Bad {
+    fn after(limit: usize, bad: f64) -> Self {
+        Self { good: small_ising(), evaluations: AtomicUsize::new(0), limit, bad }
+    }
+}
+
+impl Model for Bad {
+    type Cache = <Pairwise as Model>::Cache;
+
+    fn space(&self) -> &Space {
+        self.good.space()
+    }
+
+    fn new_cache(&self, chains: usize) -> Self::Cache {
+        self.good.new_cache(chains)
+    }
+
+    fn log_prob(
+        &self,
+        states: States<'_>,
+        cache: &mut Self::Cache,
+        log_prob: &mut [f64],
+    ) -> Result<(), ModelError> {
+        self.good.log_prob(states, cache, log_prob)?;
+        if self.evaluations.fetch_add(1, Ordering::Relaxed) >= self.limit {
+            log_prob.fill(self.bad);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_bad_log_prob_stops_the_run_and_keeps_the_draws() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        for sampler in [Sampler::Rwm, Sampler::Dlmc, Sampler::Gwg, Sampler::Gibbs, Sampler::Hb] {
+            let model = Bad::after(40_000, bad);
+            let settings = Settings {
+                sampler,
+                chains: 1,
+                warmup: 10,
+                draws: 100_000,
+                threads: Some(1),
+                ..Settings::default()
+            };
+            let outcome = run::sample(&model, &settings).unwrap();
+            let Ended::Failed { chain: 0, step, .. } = outcome.ended else {
+                panic!("{sampler}: {:?}", outcome.ended)
+            };
+            assert!(step > 10 && outcome.trace.draws() == step - 10, "{sampler}: step {step}");
+            assert!(outcome.trace.log_prob()[0].iter().all(|log_prob| log_prob.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn a_forbidden_state_is_rejected_and_never_kept() {
+    let model = Bad::after(1, f64::NEG_INFINITY);
+    for sampler in [Sampler::Rwm, Sampler::Dlmc, Sampler::Pas] {
+        let settings = Settings {
+            sampler,
+            chains: 1,
+            warmup: 0,
+            draws: 50,
+            scale: Some(1.0),
+            ..Settings::default()
+        };
+        model.evaluations.store(0, Ordering::Relaxed);
+        // Only the very first evaluation is allowed: the differences there are all −∞.
+        let outcome = run::sample(&model, &settings).unwrap();
+        assert_eq!(outcome.ended, Ended::Complete);
+        assert_eq!(outcome.sites_changed_per_step, 0.0);
+        let summary = Summary::new("bad", &outcome);
+        assert_eq!((summary.ess.mean, summary.rhat), (0.0, None));
+        assert!(summary.warnings[0].contains("1 of 1 chains is stuck"), "{:?}", summary.warnings);
+    }
+}
+
+#[test]
+fn stopping_keeps_what_was_drawn() {
+    let settings = Settings { chains: 3, warmup: 20, draws: usize::MAX / 8, ..Settings::default() };
+    let stopped = Run::new(&small_ising(), &settings)
+        .monitor(|progress| if progress.warming_up { Wish::Continue } else { Wish::Stop })
+        .go()
+        .unwrap();
+    assert_eq!(stopped.ended, Ended::Interrupted);
+    assert!(stopped.trace.draws() > 0);
+    let limit = Some(Duration::from_millis(300));
+    let limited = Settings { time_limit: limit, ..settings };
+    let outcome = run::sample(&small_ising(), &limited).unwrap();
+    assert_eq!(outcome.ended, Ended::TimeLimit);
+    let summary = Summary::new("ising", &outcome);
+    assert!(summary.draws > 0 && summary.warnings[0].contains("time limit"));
+    // What was drawn is the beginning of what would have been drawn.
+    let draws = stopped.trace.draws().min(outcome.trace.draws());
+    assert_eq!(stopped.trace.log_prob()[2][..draws], outcome.trace.log_prob()[2][..draws]);
+}
+
+#[test]
+fn impossible_settings_are_refused() {
+    let good = Settings { chains: 2, warmup: 5, draws: 5, ..Settings::default() };
+    let refused = |settings: Settings| run::sample(&small_ising(), &settings).unwrap_err();
+    assert_eq!(refused(Settings { chains: 0, ..good.clone() }), RunError::Zero("chains"));
+    assert_eq!(refused(Settings { draws: 0, ..good.clone() }), RunError::Zero("draws"));
+    assert_eq!(refused(Settings { thin: 0, ..good.clone() }), RunError::Zero("thin"));
+    assert_eq!(refused(Settings { threads: Some(0), ..good.clone() }), RunError::Zero("threads"));
+    for target in [0.0, 1.0, f64::NAN] {
+        let error = refused(Settings { target_acceptance: Some(target), ..good.clone() });
+        assert!(matches!(error, RunError::TargetAcceptance(_)));
+    }
+    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = refused(Settings { scale: Some(scale), ..good.clone() });
+        assert!(matches!(error, RunError::Scale { .. }));
+    }
+    let radius = Settings { scale: Some(36.0), sampler: Sampler::Pas, ..good.clone() };
+    assert_eq!(
+        refused(radius).to_string(),
+        "the scale of pas must be a number of sites from 1 to 35, got 36"
+    );
+    let gibbs = Settings { scale: Some(2.0), sampler: Sampler::Gibbs, ..good };
+    assert_eq!(refused(gibbs), RunError::NoScale(Sampler::Gibbs));
+}
+
+#[test]
+fn every_sampler_takes_extremes() {
+    // One site, and 10⁵ sites with differences of 60, at both ends of the scale.
+    let one = Independent::bernoulli(vec![0.4]).unwrap();
+    let sharp: Vec<f32> = (0..100_000).map(|i| if i % 2 == 0 { 60.0 } else { -60.0 }).collect();
+    let many = Independent::bernoulli(sharp.clone()).unwrap();
+    let sharp_values: Vec<f32> = sharp[..3000].to_vec();
+    let categorical = Independent::categorical(3, &sharp_values).unwrap();
+    for sampler in Sampler::ALL {
+        for weight in Weight::ALL {
+            let scales: [Option<f64>; 3] = match sampler {
+                Sampler::Dmala | Sampler::Dlmc | Sampler::Dlmcf => {
+                    [Some(1e-9), Some(1.0), Some(1e9)]
+                }
+                Sampler::Pas | Sampler::Rwm => [Some(1.0), Some(1.0), Some(1.0)],
+                _ => [None; 3],
+            };
+            for scale in scales {
+                let base = Settings { chains: 2, warmup: 1, draws: 3, ..Settings::default() };
+                let settings = Settings { sampler, weight, scale, ..base };
+                let mut outcomes =
+                    vec![run::sample(&one, &settings), run::sample(&categorical, &settings)];
+                let everything = (sampler == Sampler::Pas).then_some(1000.0);
+                let settings = Settings { scale: everything.or(scale), ..settings };
+                outcomes.push(run::sample(&categorical, &settings));
+                if weight == Weight::Sqrt {
+                    outcomes.push(run::sample(&many, &settings));
+                }
+                for outcome in outcomes {
+                    let outcome = outcome.unwrap();
+                    assert_eq!(outcome.ended, Ended::Complete, "{sampler} {weight} {scale:?}");
+                    assert!((0.0..=1.0).contains(&outcome.acceptance));
+                    assert!(outcome.trace.log_prob().iter().flatten().all(|x| x.is_finite()));
+                }
+            }
+        }
+    }
+}

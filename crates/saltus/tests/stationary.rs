@@ -1,0 +1,130 @@
+//! Long runs of every sampler against exact probabilities: many chains, one late draw of each, a
+//! chi-square test over all states.
+
+use saltus::model::independent::Independent;
+use saltus::model::lattice::Lattice;
+use saltus::model::pairwise::Pairwise;
+use saltus::{Model, Run, Sampler, Settings, States, Weight};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+const CHAINS: usize = 20_000;
+/// Chance that this whole file fails although everything is right.
+const FALSE_ALARM: f64 = 1e-4;
+/// At least as many tests as are made here.
+const TESTS: f64 = 300.0;
+
+fn index_of(values: usize, state: &[u8]) -> usize {
+    state.iter().fold(0, |index, value| index * values + usize::from(*value))
+}
+
+fn exact_probabilities<M: Model>(model: &M) -> Vec<f64> {
+    let (sites, values) = (model.space().sites(), model.space().values());
+    let mut cache = model.new_cache(1);
+    let mut weights: Vec<f64> = (0..values.pow(sites as u32))
+        .map(|index| {
+            let state: Vec<u8> = (0..sites)
+                .map(|site| (index / values.pow((sites - 1 - site) as u32) % values) as u8)
+                .collect();
+            let mut log_prob = [0.0];
+            model.log_prob(States::new(&state, sites), &mut cache, &mut log_prob).unwrap();
+            log_prob[0].exp()
+        })
+        .collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight /= total);
+    weights
+}
+
+/// p-value of the last draws of many chains under exact probabilities.
+fn p_value<M: Model>(model: &M, exact: &[f64], settings: &Settings) -> f64 {
+    let outcome = Run::new(model, settings).keep_states().go().unwrap();
+    let values = model.space().values();
+    let mut counts = vec![0.0; exact.len()];
+    for chain in 0..CHAINS {
+        counts[index_of(values, outcome.trace.states(chain))] += 1.0;
+    }
+    // States too rare for the chi-square approximation are counted together.
+    let (mut statistic, mut classes) = (0.0, 0.0);
+    let (mut rare_count, mut rare_expected) = (0.0, 0.0);
+    for (count, probability) in counts.iter().zip(exact) {
+        let expected = probability * CHAINS as f64;
+        if expected < 8.0 {
+            rare_count += count;
+            rare_expected += expected;
+        } else {
+            statistic += (count - expected) * (count - expected) / expected;
+            classes += 1.0;
+        }
+    }
+    if rare_expected > 0.0 {
+        statistic += (rare_count - rare_expected).powi(2) / rare_expected.max(1.0);
+        classes += 1.0;
+    }
+    1.0 - ChiSquared::new(classes - 1.0).unwrap().cdf(statistic)
+}
+
+fn settings(sampler: Sampler, weight: Weight) -> Settings {
+    let scale = match sampler {
+        Sampler::Dmala | Sampler::Dlmc | Sampler::Dlmcf => Some(0.4),
+        Sampler::Pas | Sampler::Rwm => Some(1.6),
+        _ => None,
+    };
+    let thin = match sampler {
+        Sampler::Gibbs => 20,
+        Sampler::Dmala | Sampler::Dlmc | Sampler::Dlmcf => 60,
+        _ => 150,
+    };
+    let base = Settings { chains: CHAINS, warmup: 0, draws: 1, seed: 11, ..Settings::default() };
+    Settings { sampler, weight, scale, thin, ..base }
+}
+
+fn check<M: Model>(name: &str, model: &M) {
+    let exact = exact_probabilities(model);
+    for sampler in Sampler::ALL {
+        let weights: &[Weight] = if sampler.uses_weight() { &Weight::ALL } else { &[Weight::Sqrt] };
+        for weight in weights {
+            let p = p_value(model, &exact, &settings(sampler, *weight));
+            assert!(p > FALSE_ALARM / TESTS, "{sampler} {weight} on {name}: p = {p:e}");
+        }
+    }
+}
+
+fn ising() -> Pairwise {
+    let field = vec![0.3, -0.7, 0.1, 1.1, -0.2, 0.5];
+    Pairwise::ising_lattice(Lattice::periodic(2, 3).unwrap(), 0.25, field).unwrap()
+}
+
+#[test]
+fn ising_on_a_torus() {
+    check("ising", &ising());
+}
+
+#[test]
+fn potts_on_a_graph() {
+    let fields: Vec<f32> = (0..12).map(|i| (i as f32 * 1.3).sin()).collect();
+    let model = Pairwise::potts_lattice(Lattice::free(2, 2).unwrap(), 3, 0.6, &fields).unwrap();
+    check("potts", &model);
+}
+
+#[test]
+fn independent_sites() {
+    check("bernoulli", &Independent::bernoulli(vec![0.5, -1.5, 0.0, 2.0]).unwrap());
+    let log_weights: Vec<f32> = (0..12).map(|i| (i as f32 * 0.9).cos()).collect();
+    check("categorical", &Independent::categorical(4, &log_weights).unwrap());
+}
+
+#[test]
+fn a_slightly_wrong_model_fails_this_test() {
+    let field = vec![0.3, -0.7, 0.1, 1.1, -0.2, 0.5];
+    let wrong = Pairwise::ising_lattice(Lattice::periodic(2, 3).unwrap(), 0.28, field).unwrap();
+    let exact = exact_probabilities(&wrong);
+    let p = p_value(&ising(), &exact, &settings(Sampler::Dlmc, Weight::Sqrt));
+    assert!(p < FALSE_ALARM / TESTS, "p = {p:e}");
+}
+
+#[test]
+fn a_chain_that_has_not_mixed_fails_this_test() {
+    let few = Settings { thin: 1, ..settings(Sampler::Rwm, Weight::Sqrt) };
+    let p = p_value(&ising(), &exact_probabilities(&ising()), &few);
+    assert!(p < FALSE_ALARM / TESTS, "p = {p:e}");
+}
