@@ -143,7 +143,7 @@ pub struct RunArguments {
     /// Stop a run after this time (30s, 10m, 2h) with what it has
     #[arg(
         long, global = true, value_name = "TIME", help_heading = RUN,
-        value_parser = parse::duration, allow_negative_numbers = true
+        value_parser = parse::duration, allow_hyphen_values = true
     )]
     pub time_limit: Option<Duration>,
     /// Print one JSON object
@@ -256,7 +256,7 @@ pub struct IsingArguments {
     #[arg(long, value_name = "low|high", hide_possible_values = true, help_heading = MODEL)]
     pub preset: Option<BinaryPreset>,
     /// Rows and columns, or one number for a square [default: 50x50]
-    #[arg(long, value_name = "RxC", help_heading = MODEL, allow_negative_numbers = true)]
+    #[arg(long, value_name = "RxC", help_heading = MODEL, allow_hyphen_values = true)]
     pub size: Option<Size>,
     /// The same coupling J between all neighbours, instead of the recipe; 0.4 with --field alone
     #[arg(long, value_name = "J", help_heading = MODEL, value_parser = parse::finite_single, allow_negative_numbers = true)]
@@ -275,7 +275,7 @@ pub struct PottsArguments {
     #[arg(long, value_name = "c4|c8", hide_possible_values = true, help_heading = MODEL)]
     pub preset: Option<ValuesPreset>,
     /// Rows and columns, or one number for a square [default: 30x30]
-    #[arg(long, value_name = "RxC", help_heading = MODEL, allow_negative_numbers = true)]
+    #[arg(long, value_name = "RxC", help_heading = MODEL, allow_hyphen_values = true)]
     pub size: Option<Size>,
     /// Values per site
     #[arg(long, value_name = "C", help_heading = MODEL, value_parser = parse::values, allow_negative_numbers = true)]

@@ -113,11 +113,9 @@ fn heading<M: Model>(about: &About, model: &M, all_settings: &[Settings]) -> Str
     let Settings { weight, chains, warmup, draws, thin, .. } = shared;
     let every = if thin == 1 { String::new() } else { format!(", one every {thin} steps") };
     format!(
-        "model    {}\n         {} sites × {} values\nsamplers {}, weight function {weight}\n\
+        "{}samplers {}, weight function {weight}\n\
          chains   {chains}, each with {warmup} steps of warm-up and {draws} draws{every}\n",
-        about.words,
-        model.space().sites(),
-        model.space().values(),
+        about.heading(model.space()),
         names.join(" "),
     )
 }

@@ -15,9 +15,10 @@ pub fn listen() {
         if REQUESTS.fetch_add(1, Ordering::Relaxed) > 0 {
             std::process::exit(ENDED_BY_CTRL_C);
         }
-        // The line that Ctrl-C finds may hold a progress bar.
-        let start = if std::io::stderr().is_terminal() { "\n" } else { "" };
-        say(&format!("{start}saltus: stopping with what was drawn; once more to end at once"));
+        // A terminal shows ^C itself, and a line here would be lost below the progress bar.
+        if !std::io::stderr().is_terminal() {
+            say("saltus: stopping with what was drawn; once more to end at once");
+        }
     });
     // Without a handler Ctrl-C still ends the process, only without a summary.
     if let Err(error) = listening {

@@ -8,13 +8,14 @@ use crate::failure::Failure;
 use crate::memory::Demand;
 use crate::number::exact;
 use crate::parse::Size;
+use crate::table::wrap;
 use saltus::model::edge_list::{read_edges, read_fields, sites_joined};
 use saltus::model::fhmm::Fhmm;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::model::paper::{self, Temperature};
 use saltus::model::rbm::Rbm;
-use saltus::{Model, ModelError};
+use saltus::{Model, ModelError, Space};
 
 /// Something to do with a model, whatever its type.
 pub trait UseModel {
@@ -34,6 +35,14 @@ pub struct About {
     pub words: String,
     /// Its rows and columns, if it is a lattice.
     pub lattice: Option<Size>,
+}
+
+impl About {
+    /// The first lines of a report: what is being sampled.
+    pub fn heading(&self, space: &Space) -> String {
+        let words = wrap(&self.words, "model    ", "         ");
+        format!("{words}         {} sites × {} values\n", space.sites(), space.values())
+    }
 }
 
 /// What is needed besides the model's own options.
@@ -101,7 +110,7 @@ fn categorical<U: UseModel>(
     let values = arguments.values.unwrap_or(values_of(arguments.preset));
     context.check(sites, values)?;
     let model = paper::categorical(sites, values, context.seed)?;
-    let words = "independent sites with random weights".to_owned();
+    let words = format!("independent sites of {values} values with random weights");
     Ok(user.call(About { name: "categorical", words, lattice: None }, &model))
 }
 
@@ -192,8 +201,7 @@ fn rbm<U: UseModel>(
             (model, "with random weights".to_owned())
         }
     };
-    let words =
-        format!("restricted Boltzmann machine {source} and {} hidden units", model.hidden());
+    let words = format!("restricted Boltzmann machine of {} hidden units {source}", model.hidden());
     Ok(user.call(About { name: "rbm", words, lattice: None }, &model))
 }
 

@@ -1,6 +1,6 @@
 //! How far a run is, on stderr: a bar where someone watches, else a line every few seconds.
 
-use crate::number::{short, short_or_dash};
+use crate::number::short;
 use crate::{interrupt, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use saltus::run::{Progress, Wish};
@@ -13,13 +13,14 @@ const BETWEEN_LINES: Duration = Duration::from_secs(5);
 /// Shows the progress of one run.
 pub struct View {
     label: String,
+    started: Instant,
     kind: Kind,
 }
 
 enum Kind {
     Quiet,
     Bar(ProgressBar),
-    Lines { started: Instant, last: Instant },
+    Lines { last: Instant },
 }
 
 impl View {
@@ -29,36 +30,36 @@ impl View {
             Kind::Quiet
         } else if std::io::stderr().is_terminal() {
             let bar = ProgressBar::new(0);
-            let template = "{prefix}{bar:16} {pos}/{len} steps, {per_sec:.0}, {eta} left{msg}";
+            // The bar takes what the numbers leave of the line.
+            let template = "{prefix}{wide_bar} {msg}";
             // The default style is better than none.
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style.progress_chars("█▌ "));
             }
             Kind::Bar(bar)
         } else {
-            Kind::Lines { started: Instant::now(), last: Instant::now() }
+            Kind::Lines { last: Instant::now() }
         };
         let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
-        Self { label, kind }
+        Self { label, started: Instant::now(), kind }
     }
 
     /// Shows where the run is, and passes on the user's wish to stop.
     pub fn show(&mut self, progress: Progress) -> Wish {
+        let numbers = || numbers(&progress, self.started.elapsed());
         let phase = if progress.warming_up { "warm-up" } else { "draws" };
-        let acceptance = short(progress.acceptance);
         match &mut self.kind {
             Kind::Quiet => {}
             Kind::Bar(bar) => {
                 bar.set_length(progress.total_steps as u64);
                 bar.set_prefix(format!("{}{phase:7} ", self.label));
-                let scale = progress.scale.map(|s| format!(", h {}", short(s))).unwrap_or_default();
-                bar.set_message(format!(", acc {acceptance}{scale}"));
+                bar.set_message(numbers());
                 bar.set_position(progress.steps as u64);
             }
-            Kind::Lines { started, last } => {
+            Kind::Lines { last } => {
                 if last.elapsed() >= BETWEEN_LINES {
                     *last = Instant::now();
-                    say(&line(&self.label, phase, &progress, started.elapsed()));
+                    say(&format!("{}{phase} {}", self.label, numbers()));
                 }
             }
         }
@@ -73,19 +74,26 @@ impl View {
     }
 }
 
-/// A line for logs.
-fn line(label: &str, phase: &str, progress: &Progress, elapsed: Duration) -> String {
+/// "500/2000 steps, 50/s, 30 s left, acceptance 0.57, scale 0.09".
+fn numbers(progress: &Progress, elapsed: Duration) -> String {
     let Progress { steps, total_steps, acceptance, scale, .. } = *progress;
     let per_second = steps as f64 / elapsed.as_secs_f64();
     let left = total_steps.saturating_sub(steps) as f64 / per_second;
+    let scale = scale.map(|scale| format!(", scale {}", short(scale))).unwrap_or_default();
     format!(
-        "{label}{phase}, {steps} of {total_steps} steps, {} steps/s, {} s left, acceptance {}, \
-         scale {}",
+        "{steps}/{total_steps} steps, {}/s, {} left, acceptance {acceptance:.2}{scale}",
         short(per_second),
-        short(left),
-        short(acceptance),
-        short_or_dash(scale)
+        duration(left)
     )
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 6000.0 => format!("{:.0} min", seconds / 60.0),
+        seconds if seconds.is_finite() => format!("{:.0} h", seconds / 3600.0),
+        _ => "?".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -99,11 +107,17 @@ mod tests {
             steps: 500,
             total_steps: 2000,
             acceptance: 0.5,
-            scale: None,
+            scale: Some(0.0904),
         };
         assert_eq!(
-            line("dlmc: ", "warm-up", &progress, Duration::from_secs(10)),
-            "dlmc: warm-up, 500 of 2000 steps, 50 steps/s, 30 s left, acceptance 0.500, scale –"
+            numbers(&progress, Duration::from_secs(10)),
+            "500/2000 steps, 50/s, 30 s left, acceptance 0.50, scale 0.0904"
         );
+    }
+
+    #[test]
+    fn times_left_are_rough() {
+        let texts = [3.4, 240.0, 7200.0, f64::INFINITY].map(duration);
+        assert_eq!(texts, ["3 s", "4 min", "2 h", "?"]);
     }
 }

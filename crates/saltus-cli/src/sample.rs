@@ -70,11 +70,9 @@ fn heading<M: Model>(about: &About, model: &M, settings: &Settings) -> String {
     let Settings { sampler, chains, warmup, draws, thin, .. } = settings;
     let every = if *thin == 1 { String::new() } else { format!(", one every {thin} steps") };
     format!(
-        "model    {}\n         {} sites × {} values\nsampler  {sampler}{weight}\n\
+        "{}sampler  {sampler}{weight}\n\
          chains   {chains}, each with {warmup} steps of warm-up and {draws} draws{every}\n",
-        about.words,
-        model.space().sites(),
-        model.space().values(),
+        about.heading(model.space())
     )
 }
 

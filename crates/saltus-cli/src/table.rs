@@ -88,6 +88,7 @@ pub fn of_runs(summaries: &[Summary]) -> String {
          them, and per second of wall time with all chains at work. s: seconds of warm-up and \
          draws. log π: mean ± Monte Carlo error.",
         "",
+        "",
     );
     format!("{}\n{explanation}", finish(&mut table))
 }
@@ -115,8 +116,7 @@ pub fn verdict_of_runs(summaries: &[Summary]) -> String {
 }
 
 fn warnings(warnings: &[String]) -> String {
-    let lines: String =
-        warnings.iter().map(|warning| wrap(&format!("• {warning}"), "  ")).collect();
+    let lines: String = warnings.iter().map(|warning| wrap(warning, "• ", "  ")).collect();
     format!("Warnings\n{lines}")
 }
 
@@ -147,21 +147,25 @@ fn finish(table: &mut Table) -> String {
     format!("{}\n", table.trim_fmt())
 }
 
-/// Breaks a text between words; lines after the first are indented.
-pub fn wrap(text: &str, indent: &str) -> String {
-    let mut lines = String::new();
-    let mut line = String::new();
+/// Breaks a text between words, with something before the first line and before all others.
+pub fn wrap(text: &str, first: &str, others: &str) -> String {
+    let mut lines = first.to_owned();
+    let mut width = first.chars().count();
+    let mut line_is_empty = true;
     for word in text.split_whitespace() {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push_str(line.trim_end());
+        let length = word.chars().count();
+        if !line_is_empty && width + 1 + length > WIDTH {
             lines.push('\n');
-            line = indent.to_owned();
-        } else if !line.is_empty() {
-            line.push(' ');
+            lines.push_str(others);
+            width = others.chars().count();
+        } else if !line_is_empty {
+            lines.push(' ');
+            width += 1;
         }
-        line.push_str(word);
+        lines.push_str(word);
+        width += length;
+        line_is_empty = false;
     }
-    lines.push_str(&line);
     lines.push('\n');
     lines
 }
@@ -204,9 +208,11 @@ mod tests {
 
     #[test]
     fn texts_are_broken_between_words() {
-        let text = wrap(&"word ".repeat(20), "  ");
+        let text = wrap(&"word ".repeat(20), "• ", "  ");
         assert_eq!(text.lines().count(), 2);
-        assert!(text.lines().nth(1).unwrap().starts_with("  word"));
-        assert_eq!(wrap("short", "  "), "short\n");
+        assert!(text.starts_with("• word word") && text.contains("word\n  word"));
+        assert_eq!(wrap("short", "", "  "), "short\n");
+        let long = "x".repeat(100);
+        assert_eq!(wrap(&format!("a {long} b"), "", " "), format!("a\n {long}\n b\n"));
     }
 }
