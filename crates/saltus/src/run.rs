@@ -57,10 +57,13 @@ pub enum Wish {
     Stop,
 }
 
+/// Takes a number from a state.
+type Look<'a> = dyn Fn(&[u8]) -> f64 + Send + Sync + 'a;
+
 /// A named number that is taken from every kept state.
 pub struct Observable<'a> {
     name: String,
-    value: Box<dyn Fn(&[u8]) -> f64 + Send + Sync + 'a>,
+    value: Box<Look<'a>>,
 }
 
 /// A run being set up: what to observe besides log π and the Hamming distance, and who watches.
