@@ -35,22 +35,32 @@ pub fn log_sum_exp(x: &[f64]) -> f64 {
     max + x.iter().map(|x| (x - max).exp()).sum::<f64>().ln()
 }
 
-// The split of ln 2 and the polynomials are those of Cephes' single-precision exp and log.
+// The split of ln 2 and the polynomial of ln are those of Cephes' single-precision functions.
 const LN2_HIGH: f32 = 0.693_359_4;
 const LN2_LOW: f32 = -2.121_944_4e-4;
 /// Arguments beyond this have results outside the normal f32 range.
 const EXP_LIMIT: f32 = 87.0;
 
-/// e^r − 1 for |r| ≤ ln 2 / 2, to rounding.
+/// The smaller of two numbers as one instruction; `f32::min` takes three to get NaN right.
+#[inline(always)]
+pub(crate) fn smaller(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
+/// The larger of two numbers as one instruction.
+#[inline(always)]
+pub(crate) fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+/// e^r − 1 for |r| ≤ ln 2 / 2, to 1.1e-7 of e^r: r + r²·q(r) with q the best cubic in that sense,
+/// evaluated in pairs so that fewer operations wait for each other.
 #[inline(always)]
 fn exp_minus_one_reduced(r: f32) -> f32 {
-    let mut p = 1.987_569_1e-4_f32;
-    p = p * r + 1.398_199_9e-3;
-    p = p * r + 8.333_452e-3;
-    p = p * r + 4.166_579_6e-2;
-    p = p * r + 1.666_666_5e-1;
-    p = p * r + 5e-1;
-    p * (r * r) + r
+    let square = r * r;
+    let low = 0.499_992_32 + 0.166_671_14 * r;
+    let high = 0.041_890_117 + 0.008_312_526 * r;
+    r + square * (low + square * high)
 }
 
 /// x = k·ln 2 + r; returns r and 2^k.
@@ -68,14 +78,14 @@ fn reduce(x: f32) -> (f32, f32) {
 /// e^x to 2e-7 relative for |x| ≤ 87; beyond, the value at the nearest limit.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    let (r, power) = reduce(x.clamp(-EXP_LIMIT, EXP_LIMIT));
+    let (r, power) = reduce(larger(smaller(x, EXP_LIMIT), -EXP_LIMIT));
     exp_minus_one_reduced(r) * power + power
 }
 
-/// (e^−a, 1 − e^−a) for a ≥ 0, both to 3e-7 relative, a = ∞ included.
+/// (e^−a, 1 − e^−a) for a ≥ 0, to 2e-7 and 8e-7 relative, a = ∞ included.
 #[inline(always)]
 pub(crate) fn exp_and_complement(a: f32) -> (f32, f32) {
-    let (r, power) = reduce(-a.min(EXP_LIMIT));
+    let (r, power) = reduce(-smaller(a, EXP_LIMIT));
     let reduced = exp_minus_one_reduced(r) * power;
     (reduced + power, (1.0 - power) - reduced)
 }
@@ -153,7 +163,7 @@ mod tests {
             worst.0 = worst.0.max((f64::from(stay) / (-f64::from(a)).exp() - 1.0).abs());
             worst.1 = worst.1.max((f64::from(leave) / exact - 1.0).abs());
         }
-        assert!(worst.0 < 3e-7 && worst.1 < 3e-7, "{worst:?}");
+        assert!(worst.0 < 2e-7 && worst.1 < 8e-7, "{worst:?}");
         assert_eq!(exp_and_complement(0.0), (1.0, 0.0));
         assert_eq!(exp_and_complement(f32::INFINITY).1, 1.0);
     }

@@ -6,7 +6,7 @@
 
 use super::metropolis::Proposal;
 use super::row::RowFormula;
-use crate::math::{exp, exp_and_complement, ln, vectorised};
+use crate::math::{exp, exp_and_complement, larger, ln, smaller, vectorised};
 use crate::model::Differences;
 use crate::rng::{ChainRng, unit};
 use crate::space::Space;
@@ -29,24 +29,29 @@ pub struct Rows {
 /// per value, where the plane of the current value holds the probability to stay.
 pub struct RowTable {
     probabilities: Vec<f32>,
+    /// More than two values: the sum of each row as it is walked through, one up to rounding.
+    totals: Vec<f32>,
     values: usize,
 }
 
 /// Differences are held within this of zero before rows are made, which keeps every rate, sum and
 /// probability inside the range of f32 for any step size from 1e-9 to 1e9.
-const SHARPEST: f32 = 60.0;
+const SHARPEST: f32 = 56.0;
 /// Smallest entry of a row: far below the resolution of a draw, and its logarithm is finite.
 const SMALLEST: f32 = 1e-37;
 /// Sites handled together: their rows stay in the first-level cache.
-const TILE: usize = 64;
+const TILE: usize = 256;
+/// Logarithms taken per tile.
+const LOGARITHMS: usize = 8;
 
 impl Proposal for Rows {
     type Table = RowTable;
     type Path = ();
 
     fn new_table(&self, space: &Space) -> RowTable {
-        let values = space.values();
-        RowTable { probabilities: vec![0.0; values * space.sites()], values }
+        let (sites, values) = (space.sites(), space.values());
+        let totals = if space.is_binary() { 0 } else { sites };
+        RowTable { probabilities: vec![0.0; values * sites], totals: vec![0.0; totals], values }
     }
 
     fn differences(&self) -> Differences {
@@ -85,7 +90,7 @@ impl Proposal for Rows {
                 if table.values == 2 {
                     draw_flips(state, &table.probabilities, rng, proposed)
                 } else {
-                    draw_values(state, &table.probabilities, rng, proposed)
+                    draw_values(state, table, rng, proposed)
                 }
             },
         )
@@ -105,77 +110,145 @@ impl Proposal for Rows {
     }
 }
 
-/// A weight function of e^Δ, inside a loop that the compiler can vectorise.
+/// A weight function g, inside a loop that the compiler can vectorise.
+///
+/// Because g is locally balanced, g(t)/t is a symmetric function of the two values' weights; rows
+/// that are reversible for the site's conditional are made from it.
 trait WeightFunction {
-    fn of(t: f32) -> f32;
+    /// (t, g(t)) for t = e^Δ.
+    fn rate(diff: f32) -> (f32, f32);
+    /// (t, 1/(1 + t), g(t)/t) for t = e^Δ.
+    fn split(diff: f32) -> (f32, f32, f32);
+    /// g(t)/t.
+    fn symmetric(t: f32) -> f32;
+}
+
+struct Sqrt;
+impl WeightFunction for Sqrt {
+    #[inline(always)]
+    fn rate(diff: f32) -> (f32, f32) {
+        let root = exp(0.5 * diff);
+        (root * root, root)
+    }
+    #[inline(always)]
+    fn split(diff: f32) -> (f32, f32, f32) {
+        let root = exp(0.5 * diff);
+        let t = root * root;
+        // One division for both reciprocals.
+        let both = 1.0 / (root * (1.0 + t));
+        (t, both * root, both * (1.0 + t))
+    }
+    #[inline(always)]
+    fn symmetric(t: f32) -> f32 {
+        1.0 / t.sqrt()
+    }
 }
 
 macro_rules! weight_function {
-    ($name:ident, $t:ident, $value:expr) => {
+    ($name:ident, $t:ident, $value:expr, $symmetric:expr) => {
         struct $name;
         impl WeightFunction for $name {
             #[inline(always)]
-            fn of($t: f32) -> f32 {
-                $value
+            fn rate(diff: f32) -> (f32, f32) {
+                let $t = exp(diff);
+                ($t, $value)
+            }
+            #[inline(always)]
+            fn split(diff: f32) -> (f32, f32, f32) {
+                let $t = exp(diff);
+                ($t, 1.0 / (1.0 + $t), $symmetric)
+            }
+            #[inline(always)]
+            fn symmetric($t: f32) -> f32 {
+                $symmetric
             }
         }
     };
 }
-weight_function!(Sqrt, t, t.sqrt());
-weight_function!(Ratio, t, t / (1.0 + t));
-weight_function!(Min, t, t.min(1.0));
-weight_function!(Max, t, t.max(1.0));
-weight_function!(Sum, t, 1.0 + t);
+weight_function!(Ratio, t, t / (1.0 + t), 1.0 / (1.0 + t));
+weight_function!(Min, t, smaller(t, 1.0), smaller(1.0 / t, 1.0));
+weight_function!(Max, t, larger(t, 1.0), larger(1.0 / t, 1.0));
+weight_function!(Sum, t, 1.0 + t, (1.0 + t) / t);
 
 /// A row formula, entry by entry.
 trait Formula {
-    /// Whether entries are probabilities only after division by their sum.
-    const UNNORMALISED: bool;
-    /// What moves to another value of conditional probability ν and rate g, and what of ν is left
-    /// to stay.
-    fn move_and_keep(h: f32, nu: f32, g: f32) -> (f32, f32);
+    /// (flip, stay) of a site with two values.
+    fn flip<W: WeightFunction>(h: f32, diff: f32) -> (f32, f32);
+    /// What moves to another value of weight t, out of weights that sum to `total`, and what of that
+    /// value's conditional probability is left to stay.
+    fn move_and_keep<W: WeightFunction>(h: f32, t: f32, total: f32, inverse: f32) -> (f32, f32);
     /// What stays of the current value's own conditional probability.
     fn own(nu: f32) -> f32;
+    /// What entries are to be divided by, given their sum.
+    fn divisor(sum: f32) -> f32;
 }
 
 struct Interpolated;
 impl Formula for Interpolated {
-    const UNNORMALISED: bool = false;
     #[inline(always)]
-    fn move_and_keep(h: f32, nu: f32, g: f32) -> (f32, f32) {
-        let (keep, leave) = exp_and_complement(h * g / nu);
+    fn flip<W: WeightFunction>(h: f32, diff: f32) -> (f32, f32) {
+        let (t, own, symmetric) = W::split(diff);
+        let (keep, leave) = exp_and_complement(h * symmetric * (1.0 + t));
+        (t * own * leave, own + t * own * keep)
+    }
+    #[inline(always)]
+    fn move_and_keep<W: WeightFunction>(h: f32, t: f32, total: f32, inverse: f32) -> (f32, f32) {
+        let nu = t * inverse;
+        let (keep, leave) = exp_and_complement(h * total * W::symmetric(t));
         (nu * leave, nu * keep)
     }
     #[inline(always)]
     fn own(nu: f32) -> f32 {
         nu
     }
+    #[inline(always)]
+    fn divisor(_sum: f32) -> f32 {
+        1.0
+    }
 }
 
 struct Euler;
 impl Formula for Euler {
-    const UNNORMALISED: bool = false;
     #[inline(always)]
-    fn move_and_keep(h: f32, nu: f32, g: f32) -> (f32, f32) {
-        let rate = h * g;
-        (rate.min(nu), (nu - rate).max(0.0))
+    fn flip<W: WeightFunction>(h: f32, diff: f32) -> (f32, f32) {
+        let (t, own, symmetric) = W::split(diff);
+        let (nu, rate) = (t * own, h * symmetric * t);
+        (smaller(rate, nu), own + larger(nu - rate, 0.0))
+    }
+    #[inline(always)]
+    fn move_and_keep<W: WeightFunction>(h: f32, t: f32, _total: f32, inverse: f32) -> (f32, f32) {
+        let (nu, rate) = (t * inverse, h * W::symmetric(t) * t);
+        (smaller(rate, nu), larger(nu - rate, 0.0))
     }
     #[inline(always)]
     fn own(nu: f32) -> f32 {
         nu
     }
+    #[inline(always)]
+    fn divisor(_sum: f32) -> f32 {
+        1.0
+    }
 }
 
 struct Normalised;
 impl Formula for Normalised {
-    const UNNORMALISED: bool = true;
     #[inline(always)]
-    fn move_and_keep(h: f32, _nu: f32, g: f32) -> (f32, f32) {
-        (h * g, 0.0)
+    fn flip<W: WeightFunction>(h: f32, diff: f32) -> (f32, f32) {
+        let rate = h * W::rate(diff).1;
+        let stay = 1.0 / (1.0 + rate);
+        (rate * stay, stay)
+    }
+    #[inline(always)]
+    fn move_and_keep<W: WeightFunction>(h: f32, t: f32, _total: f32, _inverse: f32) -> (f32, f32) {
+        (h * W::symmetric(t) * t, 0.0)
     }
     #[inline(always)]
     fn own(_nu: f32) -> f32 {
         1.0
+    }
+    #[inline(always)]
+    fn divisor(sum: f32) -> f32 {
+        sum
     }
 }
 
@@ -207,7 +280,7 @@ fn prepare_rows<F: Formula, W: WeightFunction>(
             if table.values == 2 {
                 prepare_flips::<F, W>(h, diff, &mut table.probabilities);
             } else {
-                prepare_values::<F, W>(h, state, diff, &mut table.probabilities);
+                prepare_values::<F, W>(h, state, diff, table);
             }
         },
     );
@@ -217,13 +290,9 @@ fn prepare_rows<F: Formula, W: WeightFunction>(
 fn prepare_flips<F: Formula, W: WeightFunction>(h: f32, diff: &[f32], table: &mut [f32]) {
     let (flips, stays) = table.split_at_mut(diff.len());
     for ((diff, flip), stay) in diff.iter().zip(flips).zip(stays) {
-        let t = exp(diff.clamp(-SHARPEST, SHARPEST));
-        let own = 1.0 / (1.0 + t);
-        let (moved, kept) = F::move_and_keep(h, t * own, W::of(t));
-        let stayed = F::own(own) + kept;
-        let normalise = if F::UNNORMALISED { 1.0 / (moved + stayed) } else { 1.0 };
-        *flip = (moved * normalise).max(SMALLEST);
-        *stay = (stayed * normalise).max(SMALLEST);
+        let (flipped, stayed) = F::flip::<W>(h, hold(*diff));
+        *flip = larger(flipped, SMALLEST);
+        *stay = larger(stayed, SMALLEST);
     }
 }
 
@@ -232,47 +301,52 @@ fn prepare_values<F: Formula, W: WeightFunction>(
     h: f32,
     state: &[u8],
     diff: &[f32],
-    table: &mut [f32],
+    RowTable { probabilities, totals, values }: &mut RowTable,
 ) {
     let sites = state.len();
-    let values = diff.len() / sites;
     for start in (0..sites).step_by(TILE) {
         let length = TILE.min(sites - start);
-        let own = &state[start..start + length];
         let plane = |value: usize| value * sites + start..value * sites + start + length;
+        let own = widen(&state[start..start + length]);
         let mut total = [0.0f32; TILE];
-        for value in 0..values {
-            let (entries, diffs) = (&mut table[plane(value)], &diff[plane(value)]);
-            for site in 0..length {
-                entries[site] = exp(diffs[site].clamp(-SHARPEST, SHARPEST));
-                total[site] += entries[site];
+        for value in 0..*values {
+            let (entries, diffs) = (&mut probabilities[plane(value)], &diff[plane(value)]);
+            for ((entry, diff), total) in entries.iter_mut().zip(diffs).zip(&mut total) {
+                *entry = exp(hold(*diff));
+                *total += *entry;
             }
+        }
+        let mut inverse = [0.0f32; TILE];
+        for (inverse, total) in inverse.iter_mut().zip(&total) {
+            *inverse = 1.0 / total;
         }
         let mut stay = [0.0f32; TILE];
-        let mut moved_total = [0.0f32; TILE];
-        for value in 0..values {
-            let entries = &mut table[plane(value)];
-            for site in 0..length {
+        let mut moved = [0.0f32; TILE];
+        for value in 0..*values {
+            let entries = &mut probabilities[plane(value)];
+            for site in 0..entries.len() {
                 let t = entries[site];
-                let nu = t / total[site];
-                let (moved, kept) = F::move_and_keep(h, nu, W::of(t));
-                let is_own = usize::from(own[site]) == value;
-                entries[site] = moved.max(SMALLEST);
-                stay[site] += if is_own { F::own(nu) } else { kept };
-                moved_total[site] += if is_own { 0.0 } else { moved };
+                let (move_there, keep) = F::move_and_keep::<W>(h, t, total[site], inverse[site]);
+                let is_own = own[site] == value as i32;
+                entries[site] = larger(move_there, SMALLEST);
+                stay[site] += select(is_own, F::own(t * inverse[site]), keep);
+                moved[site] += select(is_own, 0.0, entries[site]);
             }
         }
-        for value in 0..values {
-            let entries = &mut table[plane(value)];
-            for site in 0..length {
-                let is_own = usize::from(own[site]) == value;
-                let entry = if is_own { stay[site].max(SMALLEST) } else { entries[site] };
-                entries[site] = if F::UNNORMALISED {
-                    (entry / (stay[site] + moved_total[site])).max(SMALLEST)
-                } else {
-                    entry
-                };
+        let totals = &mut totals[start..start + length];
+        for site in 0..length {
+            let stay = larger(stay[site], SMALLEST);
+            probabilities[usize::from(state[start + site]) * sites + start + site] = stay;
+            totals[site] = moved[site] + stay;
+        }
+        if F::divisor(2.0) != 1.0 {
+            for value in 0..*values {
+                let entries = &mut probabilities[plane(value)];
+                for (entry, total) in entries.iter_mut().zip(totals.iter()) {
+                    *entry = larger(*entry / F::divisor(*total), SMALLEST);
+                }
             }
+            totals.fill(1.0);
         }
     }
 }
@@ -285,16 +359,18 @@ fn draw_flips(state: &[u8], table: &[f32], rng: &mut ChainRng, proposed: &mut [u
     let mut words = [0u32; TILE];
     for start in (0..sites).step_by(TILE) {
         let tile = start..(start + TILE).min(sites);
-        rng.fill(&mut words[..tile.len()]);
+        let length = tile.len();
+        rng.fill(&mut words[..length]);
         let mut chosen = [1.0f32; TILE];
         let (flips, stays) = (&flips[tile.clone()], &stays[tile.clone()]);
         let (state, proposed) = (&state[tile.clone()], &mut proposed[tile]);
-        for site in 0..flips.len() {
+        let (words, chosen_now) = (&words[..length], &mut chosen[..length]);
+        for site in 0..length {
             let flip = unit(words[site]) < flips[site];
             proposed[site] = state[site] ^ u8::from(flip);
-            chosen[site] = select(flip, flips[site], stays[site]);
+            chosen_now[site] = select(flip, flips[site], stays[site]);
         }
-        log_prob += sum_of_logs(&chosen);
+        log_prob += sum_of_logs(&mut chosen);
     }
     log_prob
 }
@@ -306,13 +382,15 @@ fn log_prob_of_flips(from: &[u8], to: &[u8], table: &[f32]) -> f64 {
     let mut log_prob = 0.0;
     for start in (0..sites).step_by(TILE) {
         let tile = start..(start + TILE).min(sites);
+        let length = tile.len();
         let mut chosen = [1.0f32; TILE];
+        let chosen_now = &mut chosen[..length];
         let (flips, stays) = (&flips[tile.clone()], &stays[tile.clone()]);
         let (from, to) = (&from[tile.clone()], &to[tile]);
-        for site in 0..flips.len() {
-            chosen[site] = select(from[site] != to[site], flips[site], stays[site]);
+        for site in 0..length {
+            chosen_now[site] = select(from[site] != to[site], flips[site], stays[site]);
         }
-        log_prob += sum_of_logs(&chosen);
+        log_prob += sum_of_logs(&mut chosen);
     }
     log_prob
 }
@@ -320,100 +398,94 @@ fn log_prob_of_flips(from: &[u8], to: &[u8], table: &[f32]) -> f64 {
 /// Draws by walking through the entries of the other values; what is left over stays, so that
 /// small probabilities to move keep their full resolution.
 #[inline(always)]
-fn draw_values(state: &[u8], table: &[f32], rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
+fn draw_values(state: &[u8], table: &RowTable, rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
     let sites = state.len();
-    let values = table.len() / sites;
-    let mut log_prob = 0.0;
     let mut words = [0u32; TILE];
     for start in (0..sites).step_by(TILE) {
         let length = TILE.min(sites - start);
-        let own = &state[start..start + length];
-        let plane = |value: usize| &table[value * sites + start..value * sites + start + length];
+        let own = widen(&state[start..start + length]);
         rng.fill(&mut words[..length]);
-        let mut moved = [0.0f32; TILE];
-        let mut stay = [0.0f32; TILE];
-        for value in 0..values {
-            let entries = plane(value);
-            for site in 0..length {
-                let is_own = usize::from(own[site]) == value;
-                moved[site] += if is_own { 0.0 } else { entries[site] };
-                stay[site] += if is_own { entries[site] } else { 0.0 };
-            }
-        }
         let mut threshold = [0.0f32; TILE];
-        for site in 0..length {
-            threshold[site] = unit(words[site]) * (moved[site] + stay[site]);
+        let totals = &table.totals[start..start + length];
+        for ((threshold, word), total) in threshold.iter_mut().zip(&words).zip(totals) {
+            *threshold = unit(*word) * total;
         }
         let mut walked = [0.0f32; TILE];
-        let mut passed = [0u32; TILE];
-        for value in 0..values {
-            let entries = plane(value);
-            for site in 0..length {
-                let is_own = usize::from(own[site]) == value;
-                walked[site] += if is_own { 0.0 } else { entries[site] };
-                passed[site] += u32::from(walked[site] <= threshold[site]);
+        let mut passed = [0i32; TILE];
+        for value in 0..table.values {
+            let plane = value * sites + start;
+            let entries = &table.probabilities[plane..plane + length];
+            for site in 0..entries.len() {
+                walked[site] += select(own[site] == value as i32, 0.0, entries[site]);
+                passed[site] += i32::from(walked[site] <= threshold[site]);
             }
         }
         let proposed = &mut proposed[start..start + length];
-        for site in 0..length {
-            let moves = (passed[site] as usize) < values;
-            proposed[site] = if moves { passed[site] as u8 } else { own[site] };
+        for site in 0..proposed.len() {
+            let moves = passed[site] < table.values as i32;
+            proposed[site] = if moves { passed[site] as u8 } else { own[site] as u8 };
         }
-        log_prob += log_prob_of_tile(proposed, values, plane);
     }
-    log_prob
+    log_prob_of_values(proposed, &table.probabilities)
 }
 
 #[inline(always)]
 fn log_prob_of_values(to: &[u8], table: &[f32]) -> f64 {
     let sites = to.len();
-    let values = table.len() / sites;
     let mut log_prob = 0.0;
     for start in (0..sites).step_by(TILE) {
-        let length = TILE.min(sites - start);
-        let plane = |value: usize| &table[value * sites + start..value * sites + start + length];
-        log_prob += log_prob_of_tile(&to[start..start + length], values, plane);
+        let mut chosen = [1.0f32; TILE];
+        let tile = &to[start..(start + TILE).min(sites)];
+        for (site, (chosen, value)) in chosen.iter_mut().zip(tile).enumerate() {
+            *chosen = table[usize::from(*value) * sites + start + site];
+        }
+        log_prob += sum_of_logs(&mut chosen);
     }
     log_prob
 }
 
+/// A difference within the range that rows are made for.
 #[inline(always)]
-fn log_prob_of_tile<'a>(to: &[u8], values: usize, plane: impl Fn(usize) -> &'a [f32]) -> f64 {
-    let mut chosen = [1.0f32; TILE];
-    for value in 0..values {
-        let entries = plane(value);
-        for site in 0..to.len() {
-            let is_chosen = usize::from(to[site]) == value;
-            chosen[site] = if is_chosen { entries[site] } else { chosen[site] };
-        }
-    }
-    sum_of_logs(&chosen)
+fn hold(diff: f32) -> f32 {
+    larger(smaller(diff, SHARPEST), -SHARPEST)
 }
 
-/// Σ ln p over a tile.
-///
-/// Exponents are added as integers and mantissas multiplied, eight to a lane, so that one
-/// logarithm serves eight sites; a product of eight mantissas in [1, 2) rounds no worse than eight
-/// logarithms would.
+/// Values as integers of the width of an entry, so that comparisons need no conversion.
 #[inline(always)]
-fn sum_of_logs(probabilities: &[f32; TILE]) -> f64 {
-    const LANES: usize = TILE / 8;
+fn widen(values: &[u8]) -> [i32; TILE] {
+    let mut wide = [0; TILE];
+    for (wide, value) in wide.iter_mut().zip(values) {
+        *wide = i32::from(*value);
+    }
+    wide
+}
+
+/// Σ ln p over a tile, which is used up.
+///
+/// Exponents are added as integers and mantissas multiplied, 32 to a lane, so that a logarithm
+/// serves 32 sites; their product stays below 2³² and rounds no worse than 32 logarithms would.
+#[inline(always)]
+fn sum_of_logs(probabilities: &mut [f32; TILE]) -> f64 {
     const MANTISSA: u32 = 0x007F_FFFF;
-    let mut exponents = [0i32; LANES];
-    let mut mantissas = [1.0f32; LANES];
-    for lanes in probabilities.as_chunks::<LANES>().0 {
-        for lane in 0..LANES {
-            let bits = lanes[lane].to_bits();
-            exponents[lane] += (bits >> 23) as i32;
-            mantissas[lane] *= f32::from_bits((bits & MANTISSA) | 1.0f32.to_bits());
+    let mut exponent = 0;
+    for probability in probabilities.iter_mut() {
+        let bits = probability.to_bits();
+        exponent += (bits >> 23) as i32 - 127;
+        *probability = f32::from_bits((bits & MANTISSA) | 1.0f32.to_bits());
+    }
+    let mut width = TILE / 2;
+    while width >= LOGARITHMS {
+        let (low, high) = probabilities.split_at_mut(width);
+        for (low, high) in low.iter_mut().zip(high) {
+            *low *= *high;
         }
+        width /= 2;
     }
-    let exponent = exponents.iter().sum::<i32>() - 127 * TILE as i32;
-    let mut logs = [0.0f32; LANES];
-    for lane in 0..LANES {
-        logs[lane] = ln(mantissas[lane]);
+    let mut logs = 0.0;
+    for product in &probabilities[..LOGARITHMS] {
+        logs += ln(*product);
     }
-    f64::from(exponent) * std::f64::consts::LN_2 + f64::from(logs.iter().sum::<f32>())
+    f64::from(exponent) * std::f64::consts::LN_2 + f64::from(logs)
 }
 
 /// `yes` or `no`, from both already loaded: without a branch between two loads the loop vectorises.

@@ -145,7 +145,7 @@ impl Fhmm {
     ) -> Result<Self, ModelError> {
         let space = space_of(length, factors, values)?;
         let mut rng = ChainRng::new(seed, Stream::Model);
-        let normal = |rng: &mut ChainRng| -> f64 { StandardNormal.sample(rng.generator()) };
+        let normal = |rng: &mut ChainRng| -> f64 { StandardNormal.sample(rng) };
         let weights: Vec<f32> =
             (0..factors * space.planes()).map(|_| normal(&mut rng) as f32).collect();
         let mut parameters = FhmmParameters {

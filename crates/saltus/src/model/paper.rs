@@ -79,7 +79,7 @@ fn normals(count: usize, deviation: f64, seed: u64) -> Vec<f32> {
     let mut rng = ChainRng::new(seed, Stream::Model);
     (0..count)
         .map(|_| {
-            let standard: f64 = StandardNormal.sample(rng.generator());
+            let standard: f64 = StandardNormal.sample(&mut rng);
             (deviation * standard) as f32
         })
         .collect()

@@ -198,7 +198,7 @@ impl Rbm {
         let mut rng = ChainRng::new(seed, Stream::Model);
         let weight: Vec<f32> = (0..length)
             .map(|_| {
-                let normal: f64 = StandardNormal.sample(rng.generator());
+                let normal: f64 = StandardNormal.sample(&mut rng);
                 (scale * normal) as f32
             })
             .collect();

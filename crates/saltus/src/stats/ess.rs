@@ -279,7 +279,7 @@ mod tests {
     }
 
     fn autoregressive(coefficient: f64, n: usize, rng: &mut ChainRng) -> Vec<f64> {
-        let mut normal = || -> f64 { StandardNormal.sample(rng.generator()) };
+        let mut normal = || -> f64 { StandardNormal.sample(rng) };
         // Started in its stationary law.
         let mut value = normal() / (1.0 - coefficient * coefficient).sqrt();
         let mut step = || {
