@@ -56,8 +56,8 @@ impl Default for Settings {
     }
 }
 
-/// A run of more steps would never end, and its products of counts would overflow.
-const MOST_STEPS: usize = usize::MAX >> 16;
+/// Beyond this, cutting the warm-up into rounds would overflow.
+const LONGEST_WARMUP: usize = usize::MAX >> 8;
 
 /// Why a run could not begin.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -107,7 +107,7 @@ impl Settings {
         }
         let &Self { warmup, draws, thin, .. } = self;
         let steps = draws.checked_mul(thin).and_then(|steps| steps.checked_add(warmup));
-        if steps.is_none_or(|steps| steps > MOST_STEPS) {
+        if steps.is_none() || warmup > LONGEST_WARMUP {
             return Err(RunError::TooLong { warmup, draws, thin });
         }
         if self.threads == Some(0) {
