@@ -1,2 +1,42 @@
-//! The saltus command.
-fn main() {}
+//! The saltus command: runs what was asked and turns the way it ended into an exit code.
+
+mod arguments;
+mod compare;
+mod failure;
+mod interrupt;
+mod list;
+mod memory;
+mod model;
+mod number;
+mod parse;
+mod picture;
+mod progress;
+mod sample;
+mod table;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let finished = match Arguments::parse().command {
+        Command::List(arguments) => list::run(&arguments),
+        Command::Sample(arguments) => sample::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
+    };
+    match finished {
+        Ok(finish) => finish.exit_code(),
+        Err(failure) => {
+            if let Some(sentence) = failure.sentence() {
+                say(&format!("saltus: {sentence}"));
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+/// A line on stderr. Unlike `eprintln!` it does not panic where nobody listens any more.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

@@ -2,6 +2,7 @@
 //! one site alone took another value.
 
 pub mod callable;
+pub mod edge_list;
 pub mod fhmm;
 pub mod graph;
 pub mod independent;

@@ -57,10 +57,13 @@ pub enum Wish {
     Stop,
 }
 
+/// Takes a number from a state.
+type Look<'a> = dyn Fn(&[u8]) -> f64 + Send + Sync + 'a;
+
 /// A named number that is taken from every kept state.
 pub struct Observable<'a> {
     name: String,
-    value: Box<dyn Fn(&[u8]) -> f64 + Send + Sync + 'a>,
+    value: Box<Look<'a>>,
 }
 
 /// A run being set up: what to observe besides log π and the Hamming distance, and who watches.
@@ -155,7 +158,8 @@ impl<'a, M: Model> Run<'a, M> {
             blocks: &mut blocks,
             pool: &pool,
             monitor: &mut self.monitor,
-            limit: settings.time_limit.map(|limit| Instant::now() + limit),
+            // A limit too far away to be written as a time is no limit.
+            limit: settings.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             steps: 0,
             total_steps: settings.warmup + settings.draws * settings.thin,
             last: Instant::now(),
@@ -227,6 +231,8 @@ impl Driver<'_, '_> {
 
     /// All kept draws.
     fn draw(&mut self, draws: usize, scale: Option<f64>) -> Ended {
+        // The pace was found in steps and goes on in draws.
+        self.pace = (self.pace / self.blocks[0].thin()).max(1);
         match self.start(scale) {
             Ended::Complete => self.advance(draws, false, scale, |block, draws| block.draw(draws)),
             ended => ended,

@@ -144,7 +144,11 @@ fn warnings(outcome: &Outcome, ess: &EssSummary, rhat: Option<f64>) -> Vec<Strin
     if outcome.ended != Ended::Complete {
         let asked = outcome.settings.draws;
         let made = outcome.trace.draws();
-        warnings.push(format!("the run was {}: {made} of {asked} draws were made", outcome.ended));
+        let ended = match &outcome.ended {
+            failed @ Ended::Failed { .. } => failed.to_string(),
+            early => format!("the run was {early}"),
+        };
+        warnings.push(format!("{ended}; {made} of {asked} draws were made"));
     }
     if outcome.trace.draws() == 0 {
         return warnings;

@@ -272,6 +272,13 @@ fn impossible_settings_are_refused() {
     assert_eq!(refused(Settings { chains: 0, ..good.clone() }), RunError::Zero("chains"));
     assert_eq!(refused(Settings { draws: 0, ..good.clone() }), RunError::Zero("draws"));
     assert_eq!(refused(Settings { thin: 0, ..good.clone() }), RunError::Zero("thin"));
+    for endless in [
+        Settings { draws: usize::MAX, ..good.clone() },
+        Settings { draws: usize::MAX / 2, thin: 3, ..good.clone() },
+        Settings { warmup: usize::MAX / 2, ..good.clone() },
+    ] {
+        assert!(matches!(refused(endless), RunError::TooLong { .. }));
+    }
     assert_eq!(refused(Settings { threads: Some(0), ..good.clone() }), RunError::Zero("threads"));
     for target in [0.0, 1.0, f64::NAN] {
         let error = refused(Settings { target_acceptance: Some(target), ..good.clone() });

@@ -56,6 +56,9 @@ impl Default for Settings {
     }
 }
 
+/// Beyond this, cutting the warm-up into rounds would overflow.
+const LONGEST_WARMUP: usize = usize::MAX >> 8;
+
 /// Why a run could not begin.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
@@ -78,16 +81,34 @@ pub enum RunError {
     /// A setting for tuning, given to a sampler that has no scale.
     #[error("{0} has no scale: there is nothing to set or to tune")]
     NoScale(Sampler),
+    /// More steps than can be counted.
+    #[error(
+        "{warmup} steps of warm-up and {draws} draws of {thin} steps are more than can be counted"
+    )]
+    TooLong {
+        /// Steps of warm-up.
+        warmup: usize,
+        /// Kept draws.
+        draws: usize,
+        /// Steps per kept draw.
+        thin: usize,
+    },
     /// Threads could not be started.
     #[error("cannot start the threads: {0}")]
     Threads(String),
 }
 
 impl Settings {
-    pub(crate) fn check(&self, space: &Space) -> Result<(), RunError> {
+    /// Fails with a sentence if a model of that space cannot be run like this.
+    pub fn check(&self, space: &Space) -> Result<(), RunError> {
         let counts = [("chains", self.chains), ("draws", self.draws), ("thin", self.thin)];
         if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
             return Err(RunError::Zero(name));
+        }
+        let &Self { warmup, draws, thin, .. } = self;
+        let steps = draws.checked_mul(thin).and_then(|steps| steps.checked_add(warmup));
+        if steps.is_none() || warmup > LONGEST_WARMUP {
+            return Err(RunError::TooLong { warmup, draws, thin });
         }
         if self.threads == Some(0) {
             return Err(RunError::Zero("threads"));

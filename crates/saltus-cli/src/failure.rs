@@ -1,0 +1,103 @@
+//! How a command can end, and the exit code of each ending.
+
+use saltus::{Ended, ModelError, RunError};
+use std::process::ExitCode;
+
+/// A command that did something worth printing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// Everything that was asked.
+    Complete,
+    /// Stopped by the user or a time limit; what was drawn is reported.
+    Early,
+    /// A chain failed; what was drawn before is reported.
+    Failed,
+}
+
+impl Finish {
+    /// 0, 3 or 1.
+    pub fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Complete => 0,
+            Self::Early => 3,
+            Self::Failed => 1,
+        })
+    }
+}
+
+impl From<&Ended> for Finish {
+    fn from(ended: &Ended) -> Self {
+        match ended {
+            Ended::Complete => Self::Complete,
+            Ended::Interrupted | Ended::TimeLimit => Self::Early,
+            Ended::Failed { .. } => Self::Failed,
+        }
+    }
+}
+
+/// A command that could not do what was asked, in a sentence for its user.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// What was asked makes no sense.
+    Usage(String),
+    /// It makes sense but did not work: a file, a device.
+    Failed(String),
+    /// Nobody reads the output any more (`saltus list | head -1`): nothing to complain about.
+    NobodyReads,
+}
+
+impl Failure {
+    /// What to tell the user, if anything.
+    pub fn sentence(&self) -> Option<&str> {
+        match self {
+            Self::Usage(sentence) | Self::Failed(sentence) => Some(sentence),
+            Self::NobodyReads => None,
+        }
+    }
+
+    /// 2, 1 or 0.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+            Self::NobodyReads => 0,
+        })
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            // A model that is impossible without a file came from impossible options.
+            ModelError::Invalid(sentence) => Self::Usage(sentence),
+            ModelError::File { .. } | ModelError::Evaluation(_) => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Threads(_) => Self::Failed(error.to_string()),
+            _ => Self::Usage(error.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::NobodyReads,
+            _ => Self::Failed(format!("cannot write the output: {error}")),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        match error.io_error_kind() {
+            Some(std::io::ErrorKind::BrokenPipe) => Self::NobodyReads,
+            _ => Self::Failed(format!("cannot write the output: {error}")),
+        }
+    }
+}

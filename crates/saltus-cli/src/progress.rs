@@ -1,0 +1,123 @@
+//! How far a run is, on stderr: a bar where someone watches, else a line every few seconds.
+
+use crate::number::short;
+use crate::{interrupt, say};
+use indicatif::{ProgressBar, ProgressStyle};
+use saltus::run::{Progress, Wish};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Time between two lines where there is no bar.
+const BETWEEN_LINES: Duration = Duration::from_secs(5);
+
+/// Shows the progress of one run.
+pub struct View {
+    label: String,
+    started: Instant,
+    kind: Kind,
+}
+
+enum Kind {
+    Quiet,
+    Bar(ProgressBar),
+    Lines { last: Instant },
+}
+
+impl View {
+    /// A view of a run; the label stands before everything it shows.
+    pub fn new(label: &str, quiet: bool) -> Self {
+        let kind = if quiet {
+            Kind::Quiet
+        } else if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::new(0);
+            // The bar takes what the numbers leave of the line.
+            let template = "{prefix}{wide_bar} {msg}";
+            // The default style is better than none.
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style.progress_chars("█▌ "));
+            }
+            Kind::Bar(bar)
+        } else {
+            Kind::Lines { last: Instant::now() }
+        };
+        let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
+        Self { label, started: Instant::now(), kind }
+    }
+
+    /// Shows where the run is, and passes on the user's wish to stop.
+    pub fn show(&mut self, progress: Progress) -> Wish {
+        let numbers = || numbers(&progress, self.started.elapsed());
+        let phase = if progress.warming_up { "warm-up" } else { "draws" };
+        match &mut self.kind {
+            Kind::Quiet => {}
+            Kind::Bar(bar) => {
+                bar.set_length(progress.total_steps as u64);
+                bar.set_prefix(format!("{}{phase:7} ", self.label));
+                bar.set_message(numbers());
+                bar.set_position(progress.steps as u64);
+            }
+            Kind::Lines { last } => {
+                if last.elapsed() >= BETWEEN_LINES {
+                    *last = Instant::now();
+                    say(&format!("{}{phase} {}", self.label, numbers()));
+                }
+            }
+        }
+        if interrupt::requested() { Wish::Stop } else { Wish::Continue }
+    }
+
+    /// Leaves the terminal as it was.
+    pub fn finish(self) {
+        if let Kind::Bar(bar) = self.kind {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// "500/2000 steps, 50/s, 30 s left, acceptance 0.57, scale 0.09".
+fn numbers(progress: &Progress, elapsed: Duration) -> String {
+    let Progress { steps, total_steps, acceptance, scale, .. } = *progress;
+    let per_second = steps as f64 / elapsed.as_secs_f64();
+    let left = total_steps.saturating_sub(steps) as f64 / per_second;
+    let scale = scale.map(|scale| format!(", scale {}", short(scale))).unwrap_or_default();
+    format!(
+        "{steps}/{total_steps} steps, {}/s, {} left, acceptance {acceptance:.2}{scale}",
+        short(per_second),
+        duration(left)
+    )
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 6000.0 => format!("{:.0} min", seconds / 60.0),
+        seconds if seconds.is_finite() => format!("{:.0} h", seconds / 3600.0),
+        _ => "?".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_everything() {
+        let progress = Progress {
+            warming_up: true,
+            steps: 500,
+            total_steps: 2000,
+            acceptance: 0.5,
+            scale: Some(0.0904),
+        };
+        assert_eq!(
+            numbers(&progress, Duration::from_secs(10)),
+            "500/2000 steps, 50/s, 30 s left, acceptance 0.50, scale 0.0904"
+        );
+    }
+
+    #[test]
+    fn times_left_are_rough() {
+        let texts = [3.4, 240.0, 7200.0, f64::INFINITY].map(duration);
+        assert_eq!(texts, ["3 s", "4 min", "2 h", "?"]);
+    }
+}

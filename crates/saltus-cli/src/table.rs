@@ -1,0 +1,218 @@
+//! Summaries of runs as tables that fit into 80 columns, with a verdict in words below.
+
+use crate::number::{short, short_or_dash, with_error};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use saltus::Summary;
+use saltus::sampler::Scale;
+
+/// Width that texts are broken at.
+const WIDTH: usize = 80;
+
+/// One run: a line per number, with what it means.
+pub fn of_run(summary: &Summary) -> String {
+    let mut table = plain_table();
+    let mut row = |name: &str, value: String, meaning: String| {
+        table.add_row([
+            Cell::new(name),
+            Cell::new(value).set_alignment(CellAlignment::Right),
+            Cell::new(meaning),
+        ]);
+    };
+    row("acceptance", short(summary.acceptance), "mean over steps and chains".to_owned());
+    let scale = short_or_dash(summary.scale);
+    match summary.sampler.scale() {
+        Scale::None => {}
+        Scale::StepSize => row("step size", scale, "simulated time of a step".to_owned()),
+        Scale::Radius => row("step size", scale, "sites a step tries to change".to_owned()),
+    }
+    let (sites, draws) = (summary.sites, summary.draws);
+    row("sites changed", short(summary.sites_changed_per_step), format!("per step, of {sites}"));
+    row(
+        "effective draws",
+        mean_and_deviation(summary),
+        format!("of {draws} per chain ± sd of chains; worst {}", short(summary.ess.min)),
+    );
+    row(
+        "… per evaluation",
+        short(summary.ess_per_evaluation),
+        format!("at {} evaluations per step", short(summary.evaluations_per_step)),
+    );
+    row(
+        "… per second",
+        short(summary.ess_per_second),
+        format!("per chain; {} in all chains", short(summary.ess_of_all_chains_per_second)),
+    );
+    row("R-hat", rhat(summary), "1 if all chains agree".to_owned());
+    row(
+        "log π",
+        with_error(summary.log_prob.mean, summary.log_prob.mcse),
+        format!("± Monte Carlo error; sd of draws {}", short_or_dash(summary.log_prob.sd)),
+    );
+    row("warm-up", seconds(summary.seconds.warmup), format!("{} steps", summary.warmup));
+    row(
+        "draws",
+        seconds(summary.seconds.draws),
+        format!(
+            "{} steps; {} ns per site and step",
+            draws * summary.thin,
+            short(summary.ns_per_site_step)
+        ),
+    );
+    finish(&mut table)
+}
+
+/// Several runs: a line per sampler.
+pub fn of_runs(summaries: &[Summary]) -> String {
+    let mut table = plain_table();
+    table.set_header([
+        "sampler", "accept", "scale", "ESS", "ESS/eval", "ESS/s", "R-hat", "s", "log π",
+    ]);
+    for summary in summaries {
+        table.add_row([
+            summary.sampler.to_string(),
+            short(summary.acceptance),
+            short_or_dash(summary.scale),
+            mean_and_deviation(summary).replace(' ', ""),
+            short(summary.ess_per_evaluation),
+            short(summary.ess_per_second),
+            rhat(summary),
+            format!("{:.1}", summary.seconds.warmup + summary.seconds.draws),
+            with_error(summary.log_prob.mean, summary.log_prob.mcse).replace(' ', ""),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let explanation = wrap(
+        "ESS: effective draws of a chain, mean ± sd over chains; per evaluation as the paper counts \
+         them, and per second of wall time with all chains at work. s: seconds of warm-up and \
+         draws. log π: mean ± Monte Carlo error.",
+        "",
+        "",
+    );
+    format!("{}\n{explanation}", finish(&mut table))
+}
+
+/// What deserves attention, or that nothing does.
+pub fn verdict(summary: &Summary) -> String {
+    if !summary.warnings.is_empty() {
+        return warnings(&summary.warnings);
+    }
+    match summary.rhat {
+        Some(_) => "No warnings: every chain moved and the chains agree.\n".to_owned(),
+        None => "No warnings, but too few draws to see whether the chains agree.\n".to_owned(),
+    }
+}
+
+/// What deserves attention in several runs, or that nothing does.
+pub fn verdict_of_runs(summaries: &[Summary]) -> String {
+    let all: Vec<String> = summaries
+        .iter()
+        .flat_map(|summary| {
+            summary.warnings.iter().map(|warning| format!("{}: {warning}", summary.sampler))
+        })
+        .collect();
+    if all.is_empty() { "No warnings.\n".to_owned() } else { warnings(&all) }
+}
+
+fn warnings(warnings: &[String]) -> String {
+    let lines: String = warnings.iter().map(|warning| wrap(warning, "• ", "  ")).collect();
+    format!("Warnings\n{lines}")
+}
+
+fn mean_and_deviation(summary: &Summary) -> String {
+    let one_chain = summary.chains < 2 || !summary.ess.sd.is_finite();
+    with_error(Some(summary.ess.mean), (!one_chain).then_some(summary.ess.sd))
+}
+
+fn rhat(summary: &Summary) -> String {
+    summary.rhat.map_or("–".to_owned(), |rhat| format!("{rhat:.3}"))
+}
+
+fn seconds(seconds: f64) -> String {
+    format!("{seconds:.2} s")
+}
+
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+/// The lines of a table, without the blanks at either end.
+fn finish(table: &mut Table) -> String {
+    if let Some(first) = table.column_mut(0) {
+        first.set_padding((0, 1));
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+/// Breaks a text between words, with something before the first line and before all others.
+pub fn wrap(text: &str, first: &str, others: &str) -> String {
+    let mut lines = first.to_owned();
+    let mut width = first.chars().count();
+    let mut line_is_empty = true;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if !line_is_empty && width + 1 + length > WIDTH {
+            lines.push('\n');
+            lines.push_str(others);
+            width = others.chars().count();
+        } else if !line_is_empty {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+        line_is_empty = false;
+    }
+    lines.push('\n');
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saltus::model::independent::Independent;
+    use saltus::{Sampler, Settings, run};
+
+    fn summary(sampler: Sampler, chains: usize, draws: usize) -> Summary {
+        let model = Independent::bernoulli(vec![0.5; 20]).unwrap();
+        let settings = Settings { sampler, chains, warmup: 50, draws, ..Settings::default() };
+        Summary::new("bernoulli", &run::sample(&model, &settings).unwrap())
+    }
+
+    #[test]
+    fn tables_fit_into_a_terminal() {
+        for sampler in Sampler::ALL {
+            for (chains, draws) in [(3, 100), (1, 1)] {
+                let summary = summary(sampler, chains, draws);
+                let runs = of_runs(std::slice::from_ref(&summary));
+                for text in [of_run(&summary), runs, verdict(&summary)] {
+                    for line in text.lines() {
+                        assert!(line.chars().count() <= WIDTH, "{line}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn warnings_come_with_the_sampler() {
+        let mut summary = summary(Sampler::Gwg, 2, 100);
+        summary.warnings = vec!["something is odd ".repeat(10)];
+        let text = verdict_of_runs(&[summary]);
+        assert!(text.starts_with("Warnings\n• gwg: something is odd"), "{text}");
+        assert!(text.lines().count() == 4 && text.lines().skip(2).all(|l| l.starts_with("  ")));
+    }
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        let text = wrap(&"word ".repeat(20), "• ", "  ");
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.starts_with("• word word") && text.contains("word\n  word"));
+        assert_eq!(wrap("short", "", "  "), "short\n");
+        let long = "x".repeat(100);
+        assert_eq!(wrap(&format!("a {long} b"), "", " "), format!("a\n {long}\n b\n"));
+    }
+}

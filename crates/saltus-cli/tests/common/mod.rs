@@ -1,0 +1,77 @@
+//! Runs the real binary and looks at what it printed.
+
+// Each file of tests uses its own part of this one.
+#![allow(dead_code)]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What a run of the binary left.
+pub struct Ran {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    /// Its output as one JSON object and nothing else.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| {
+            panic!("{error}\nstdout: {}\nstderr: {}", self.out, self.err);
+        })
+    }
+}
+
+/// Runs `saltus` with the words of a line.
+pub fn saltus(line: &str) -> Ran {
+    saltus_with(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// Runs `saltus` with these arguments.
+pub fn saltus_with(arguments: &[&str]) -> Ran {
+    let output = Command::cargo_bin("saltus").unwrap().args(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let ran = Ran {
+        code: output.status.code().expect("ended by a signal"),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    };
+    assert!(!ran.err.contains("panicked"), "{arguments:?}: {}", ran.err);
+    ran
+}
+
+/// The summary of a run that must succeed.
+pub fn summary(line: &str) -> Value {
+    let ran = saltus(&format!("{line} --json --quiet"));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}");
+    ran.json()
+}
+
+/// A folder of files that goes away with it.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path: PathBuf = self.0.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+/// A safetensors file of 32-bit floats.
+pub fn tensors(entries: &[(&str, &[usize], &[f32])]) -> Vec<u8> {
+    use safetensors::tensor::{Dtype, TensorView, serialize};
+    let bytes: Vec<Vec<u8>> = entries
+        .iter()
+        .map(|(_, _, numbers)| numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
+        .collect();
+    let views = entries.iter().zip(&bytes).map(|((name, shape, _), bytes)| {
+        (*name, TensorView::new(Dtype::F32, shape.to_vec(), bytes).unwrap())
+    });
+    serialize(views, None).unwrap()
+}
