@@ -70,7 +70,9 @@ impl UseModel for Comparing<'_> {
             let mut view = View::new(settings.sampler.name(), options.quiet);
             let outcome = Run::new(model, settings).monitor(|progress| view.show(progress)).go()?;
             view.finish();
-            runs.push(Summary::new(about.name, &outcome));
+            let mut summary = Summary::new(about.name, &outcome);
+            summary.description = Some(about.words.clone());
+            runs.push(summary);
             finish = worse(finish, Finish::from(&outcome.ended));
             if matches!(outcome.ended, Ended::Failed { .. }) {
                 say(&format!("saltus: {}: {}", settings.sampler, outcome.ended));

@@ -72,6 +72,11 @@ pub fn with_model<U: UseModel>(
 }
 
 impl Context {
+    /// How random parameters came about.
+    fn drawn(self) -> String {
+        format!(" (model seed {})", self.seed)
+    }
+
     /// Fails if a model of independent or sparsely coupled sites would not fit in memory.
     fn check(self, sites: usize, values: usize) -> Result<(), Failure> {
         // A lattice has two edges per site, each kept from both ends.
@@ -97,7 +102,7 @@ fn bernoulli<U: UseModel>(
     context.check(sites, 2)?;
     let (temperature, word) = temperature(arguments.preset);
     let model = paper::bernoulli(temperature, sites, context.seed)?;
-    let words = format!("independent bits, recipe '{word}'");
+    let words = format!("independent bits, recipe '{word}'{}", context.drawn());
     Ok(user.call(About { name: "bernoulli", words, lattice: None }, &model))
 }
 
@@ -110,7 +115,8 @@ fn categorical<U: UseModel>(
     let values = arguments.values.unwrap_or(values_of(arguments.preset));
     context.check(sites, values)?;
     let model = paper::categorical(sites, values, context.seed)?;
-    let words = format!("independent sites of {values} values with random weights");
+    let words =
+        format!("independent sites of {values} values with random weights{}", context.drawn());
     Ok(user.call(About { name: "categorical", words, lattice: None }, &model))
 }
 
@@ -126,7 +132,7 @@ fn ising<U: UseModel>(
         (None, None) => {
             let (temperature, word) = temperature(arguments.preset);
             let model = paper::ising(temperature, lattice, context.seed)?;
-            (model, format!("recipe '{word}' with a random field"))
+            (model, format!("recipe '{word}' with a random field{}", context.drawn()))
         }
         (coupling, field) => {
             let (coupling, field) = (coupling.unwrap_or(0.4), field.unwrap_or(0.0));
@@ -150,7 +156,7 @@ fn potts<U: UseModel>(
     let (model, parameters) = match arguments.coupling {
         None => {
             let model = paper::potts(lattice, values, context.seed)?;
-            (model, "coupling 1 and a random field".to_owned())
+            (model, format!("coupling 1 and a random field{}", context.drawn()))
         }
         Some(coupling) => {
             let field = vec![0.0; lattice.sites() * values];
@@ -178,8 +184,10 @@ fn fhmm<U: UseModel>(
     let values = arguments.values.unwrap_or(values);
     context.check(length.saturating_mul(factors), values)?;
     let model = Fhmm::simulate(length, factors, values, context.seed)?;
-    let words =
-        format!("factorial hidden Markov model of {length} time steps and {factors} hidden chains");
+    let words = format!(
+        "factorial hidden Markov model of {length} time steps and {factors} hidden chains{}",
+        context.drawn()
+    );
     Ok(user.call(About { name: "fhmm", words, lattice: None }, &model))
 }
 
@@ -198,7 +206,7 @@ fn rbm<U: UseModel>(
             let parameters = visible.saturating_mul(values).saturating_mul(hidden);
             context.check_parameters(visible, values, parameters)?;
             let model = Rbm::random(visible, hidden, values, context.seed)?;
-            (model, "with random weights".to_owned())
+            (model, format!("with random weights{}", context.drawn()))
         }
     };
     let words = format!("restricted Boltzmann machine of {} hidden units {source}", model.hidden());

@@ -44,7 +44,8 @@ impl UseModel for Sampling<'_> {
         let mut view = View::new("", arguments.run.quiet);
         let outcome = Run::new(model, &settings).monitor(|progress| view.show(progress)).go()?;
         view.finish();
-        let summary = Summary::new(about.name, &outcome);
+        let mut summary = Summary::new(about.name, &outcome);
+        summary.description = Some(about.words.clone());
         if json {
             print_json(&summary)?;
         } else {

@@ -1,4 +1,31 @@
 //! Fast, exact sampling from discrete distributions.
+//!
+//! A [`Model`] gives log π of a block of states, and the differences that single changes would
+//! make. A [`Sampler`] moves chains through its [`Space`]. A [`Run`] warms them up, tunes the
+//! sampler's scale, draws, and leaves an [`Outcome`] that a [`Summary`] puts into numbers and words.
+//!
+//! ```
+//! use saltus::model::callable::Callable;
+//! use saltus::{Settings, Space, Summary, run};
+//!
+//! // Twelve bits that like their neighbours to be equal.
+//! let model = Callable::new(Space::new(12, 2)?, |states, log_prob| {
+//!     for (state, log_prob) in states.rows().zip(log_prob) {
+//!         *log_prob = state.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64;
+//!     }
+//!     Ok(())
+//! });
+//! let settings = Settings { chains: 8, warmup: 300, draws: 300, ..Settings::default() };
+//! let outcome = run::sample(&model, &settings)?;
+//! let summary = Summary::new("neighbours", &outcome);
+//! // Each of the eleven pairs is equal with probability e/(1 + e).
+//! let exact = 11.0 * 1f64.exp() / (1.0 + 1f64.exp());
+//! assert!((summary.log_prob.mean.unwrap() - exact).abs() < 0.3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
+//! [`run`] → [`trace`] → [`stats`] → [`summary`].
 
 pub mod kernel;
 pub mod math;
@@ -22,3 +49,8 @@ pub use space::{Space, States};
 pub use summary::Summary;
 pub use trace::Trace;
 pub use weight::Weight;
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -58,8 +58,8 @@ pub(crate) fn larger(a: f32, b: f32) -> f32 {
 #[inline(always)]
 fn exp_minus_one_reduced(r: f32) -> f32 {
     let square = r * r;
-    let low = 0.499_992_32 + 0.166_671_14 * r;
-    let high = 0.041_890_117 + 0.008_312_526 * r;
+    let low = 0.499_992_3 + 0.166_671_14 * r;
+    let high = 0.041_890_12 + 0.008_312_526 * r;
     r + square * (low + square * high)
 }
 

@@ -10,11 +10,11 @@ pub(crate) fn unknown<'a>(
     let nearest = known.iter().min_by_key(|name| edit_distance(given, name));
     let hint = match nearest {
         Some(name) if edit_distance(given, name) <= 2.max(name.len() / 3) => {
-            format!("did you mean '{name}'? ")
+            format!(": did you mean '{name}'?")
         }
         _ => String::new(),
     };
-    format!("unknown {kind} '{given}': {hint}(known: {})", known.join(", "))
+    format!("unknown {kind} '{given}'{hint} (known: {})", known.join(", "))
 }
 
 /// Insertions, deletions, substitutions and swaps of neighbours between two words.

@@ -15,6 +15,8 @@ use crate::trace::{HAMMING, LOG_PROB};
 use crate::tune::{Tuner, initial_scale, round_lengths};
 use block::{ChainBlock, Observables};
 use rayon::prelude::*;
+use std::num::NonZero;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 /// Draws from a model.
@@ -149,7 +151,8 @@ impl<'a, M: Model> Run<'a, M> {
             })
             .collect();
         // A thread without a block would only wait.
-        let threads = settings.threads.unwrap_or_else(rayon::current_num_threads);
+        let threads =
+            settings.threads.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads.min(blocks.len()))
             .build()
@@ -190,7 +193,7 @@ impl<'a, M: Model> Run<'a, M> {
         let warmup_seconds = started.elapsed().as_secs_f64();
         let started = Instant::now();
         if ended == Ended::Complete {
-            ended = driver.draw(settings.draws, scale);
+            ended = driver.draw(settings.draws * settings.thin, scale);
         }
         let seconds = Seconds { warmup: warmup_seconds, draws: started.elapsed().as_secs_f64() };
         let threads = pool.current_num_threads();
@@ -230,11 +233,9 @@ impl Driver<'_, '_> {
     }
 
     /// All kept draws.
-    fn draw(&mut self, draws: usize, scale: Option<f64>) -> Ended {
-        // The pace was found in steps and goes on in draws.
-        self.pace = (self.pace / self.blocks[0].thin()).max(1);
+    fn draw(&mut self, steps: usize, scale: Option<f64>) -> Ended {
         match self.start(scale) {
-            Ended::Complete => self.advance(draws, false, scale, |block, draws| block.draw(draws)),
+            Ended::Complete => self.advance(steps, false, scale, |block, steps| block.draw(steps)),
             ended => ended,
         }
     }
@@ -247,15 +248,15 @@ impl Driver<'_, '_> {
         self.first_failure(results)
     }
 
-    /// `units` steps or draws of every block, in pieces of about a heartbeat.
+    /// Steps of every block, in pieces of about a heartbeat.
     fn advance(
         &mut self,
-        units: usize,
+        steps: usize,
         warming_up: bool,
         scale: Option<f64>,
         go: impl Fn(&mut (dyn ChainBlock + '_), usize) -> Result<(), Failed> + Sync,
     ) -> Ended {
-        let mut left = units;
+        let mut left = steps;
         while left > 0 {
             let piece = left.min(self.pace);
             let began = Instant::now();
@@ -268,10 +269,9 @@ impl Driver<'_, '_> {
                 return ended;
             }
             left -= piece;
-            let steps_per_unit = if warming_up { 1 } else { self.blocks[0].thin() };
-            self.steps += piece * steps_per_unit;
-            let per_unit = began.elapsed().as_secs_f64() / piece as f64;
-            let fitting = HEARTBEAT.as_secs_f64() / per_unit.max(1e-9);
+            self.steps += piece;
+            let per_step = began.elapsed().as_secs_f64() / piece as f64;
+            let fitting = HEARTBEAT.as_secs_f64() / per_step.max(1e-9);
             self.pace = (fitting as usize).clamp(1, 4 * piece.max(self.pace));
             if self.limit.is_some_and(|limit| Instant::now() >= limit)
                 && self.steps < self.total_steps

@@ -12,6 +12,9 @@ use serde::Serialize;
 pub struct Summary {
     /// Name of the model.
     pub model: String,
+    /// The model in words, with its parameters, if its maker gave them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The sampler.
     pub sampler: Sampler,
     /// Its weight function, if it has one.
@@ -88,6 +91,8 @@ pub struct Estimate {
 
 /// Missing the target acceptance by more than this is worth a warning.
 const ACCEPTANCE_TOLERANCE: f64 = 0.1;
+/// Fewer effective draws of all chains together are worth a warning (Vehtari et al. 2021).
+const FEWEST_DRAWS: f64 = 400.0;
 /// A larger R-hat is worth a warning.
 const LARGEST_RHAT: f64 = 1.05;
 
@@ -106,6 +111,7 @@ impl Summary {
         let site_steps = steps * (trace.chains() * space.sites()) as f64;
         Self {
             model: model.into(),
+            description: None,
             sampler: settings.sampler,
             weight: settings.sampler.uses_weight().then_some(settings.weight),
             sites: space.sites(),
@@ -157,8 +163,17 @@ fn warnings(outcome: &Outcome, ess: &EssSummary, rhat: Option<f64>) -> Vec<Strin
         warnings.push(stuck(&ess.stuck, outcome.trace.chains()));
     }
     warnings.extend(acceptance(outcome));
+    let all_stuck = ess.stuck.len() == outcome.trace.chains();
+    let total = ess.mean * outcome.trace.chains() as f64;
+    if total < FEWEST_DRAWS && !all_stuck {
+        warnings.push(format!(
+            "all chains together are worth {total:.0} independent draws: means and errors are \
+             rough; draw more, or try another sampler with `saltus compare`"
+        ));
+    }
     if let Some(rhat) = rhat
         && rhat > LARGEST_RHAT
+        && !all_stuck
     {
         warnings.push(format!(
             "R-hat is {rhat:.2}, above {LARGEST_RHAT}: the chains do not agree yet; \
@@ -198,8 +213,9 @@ fn acceptance(outcome: &Outcome) -> Option<String> {
         // Accepting everything at the largest scale is the best that can happen.
         return None;
     }
-    if acceptance < target && radius && scale < 1.01 * smallest {
-        return Some(format!("{missed}: even changing one site at a time is accepted less often"));
+    if acceptance < target && scale < 1.01 * smallest {
+        let least = if radius { "changing one site at a time" } else { "the smallest step" };
+        return Some(format!("{missed}: even {least} is accepted less often"));
     }
     Some(format!("{missed}: the warm-up of {} steps was too short to tune", settings.warmup))
 }

@@ -12,7 +12,6 @@ use saltus::model::pairwise::Pairwise;
 use saltus::model::rbm::Rbm;
 use saltus::rng::Stream;
 use saltus::{ChainRng, Differences, Model, ModelError, Space, States};
-use std::path::PathBuf;
 
 /// How far two evaluations may be apart.
 #[derive(Clone, Copy)]

@@ -29,6 +29,8 @@ pub struct Pairwise {
     graph: Graph,
     /// Two values: b at each site. More: one plane of θ per value.
     field: Vec<f32>,
+    /// Added to log π: what a Potts model of two values loses when it is written with spins.
+    constant: f64,
     stencil: Option<Stencil>,
 }
 
@@ -52,7 +54,8 @@ impl Pairwise {
     pub fn ising(edges: &[Edge], field: Vec<f32>) -> Result<Self, ModelError> {
         let space = Space::new(field.len(), 2)?;
         check_finite("field", &field)?;
-        Ok(Self { space, graph: Graph::new(field.len(), edges)?, field, stencil: None })
+        let graph = Graph::new(field.len(), edges)?;
+        Ok(Self { space, graph, field, constant: 0.0, stencil: None })
     }
 
     /// An Ising model on a lattice with equal couplings.
@@ -75,14 +78,23 @@ impl Pairwise {
         check_finite("field", field)?;
         if space.is_binary() {
             // δ(x, y) = (1 + s t)/2: a Potts model of two values is an Ising model of half the
-            // couplings and fields.
+            // couplings and fields, and a constant.
+            let pairs: f64 = edges.iter().map(|edge| f64::from(edge.weight)).sum();
+            let fields: f64 = field.iter().copied().map(f64::from).sum();
             let edges: Vec<Edge> =
                 edges.iter().map(|edge| Edge { weight: edge.weight / 2.0, ..*edge }).collect();
             let field = field.chunks_exact(2).map(|pair| (pair[1] - pair[0]) / 2.0).collect();
-            return Self::ising(&edges, field);
+            let ising = Self::ising(&edges, field)?;
+            return Ok(Self { constant: 0.5 * (pairs + fields), ..ising });
         }
         let graph = Graph::new(sites, edges)?;
-        Ok(Self { space, graph, field: transpose(field, sites, values), stencil: None })
+        Ok(Self {
+            space,
+            graph,
+            field: transpose(field, sites, values),
+            constant: 0.0,
+            stencil: None,
+        })
     }
 
     /// A Potts model on a lattice with equal couplings.
@@ -299,7 +311,7 @@ impl Model for Pairwise {
         log_prob: &mut [f64],
     ) -> Result<(), ModelError> {
         for (state, log_prob) in states.rows().zip(log_prob) {
-            *log_prob = self.log_prob_on_graph(state);
+            *log_prob = self.constant + self.log_prob_on_graph(state);
         }
         Ok(())
     }
@@ -314,7 +326,7 @@ impl Model for Pairwise {
     ) -> Result<(), ModelError> {
         let rows = states.rows().zip(diff.chunks_exact_mut(self.space.diff_len()));
         for ((state, diff), log_prob) in rows.zip(log_prob) {
-            *log_prob = match (self.stencil, self.space.is_binary()) {
+            let variable = match (self.stencil, self.space.is_binary()) {
                 (Some(stencil), true) => vectorised(
                     #[inline(always)]
                     || stencil.ising(&self.field, state, &mut cache.bordered_spins, diff),
@@ -326,6 +338,7 @@ impl Model for Pairwise {
                 (None, true) => self.ising_diff_on_graph(state, diff),
                 (None, false) => self.potts_diff_on_graph(state, diff),
             };
+            *log_prob = self.constant + variable;
         }
         Ok(())
     }

@@ -32,13 +32,12 @@ pub(super) struct Observables<'a> {
 /// A block of chains, whatever its model and kernel: one virtual call per many steps.
 pub(super) trait ChainBlock: Send {
     fn chains(&self) -> usize;
-    fn thin(&self) -> usize;
     /// Evaluates the current states for steps of a scale.
     fn start(&mut self, scale: f64) -> Result<(), Failed>;
     /// Steps of which nothing is kept but the acceptance.
     fn warm_up(&mut self, steps: usize) -> Result<(), Failed>;
-    /// Kept draws.
-    fn draw(&mut self, draws: usize) -> Result<(), Failed>;
+    /// Steps of which every so many are kept.
+    fn draw(&mut self, steps: usize) -> Result<(), Failed>;
     /// Sum over the steps of warm-up since the last call, for each chain.
     fn take_acceptance(&mut self) -> Vec<f64>;
     /// Sum over chains of the mean acceptance of the last piece of steps.
@@ -72,6 +71,7 @@ struct Block<'a, M: Model, K: Kernel<M>> {
     observables: &'a Observables<'a>,
     first_chain: usize,
     thin: usize,
+    until_kept: usize,
     scale: f64,
     steps: usize,
     position: Position,
@@ -137,6 +137,7 @@ where
         observables,
         first_chain,
         thin: settings.thin,
+        until_kept: settings.thin,
         scale: 1.0,
         steps: 0,
         position: Position::new(states, sites),
@@ -202,10 +203,6 @@ impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
         self.position.chains()
     }
 
-    fn thin(&self) -> usize {
-        self.thin
-    }
-
     fn start(&mut self, scale: f64) -> Result<(), Failed> {
         self.scale = scale;
         self.sums.fill(Sums::default());
@@ -221,15 +218,17 @@ impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
         Ok(())
     }
 
-    fn draw(&mut self, draws: usize) -> Result<(), Failed> {
+    fn draw(&mut self, steps: usize) -> Result<(), Failed> {
         self.recent = 0.0;
-        for _ in 0..draws {
-            for _ in 0..self.thin {
-                self.step()?;
+        for _ in 0..steps {
+            self.step()?;
+            self.until_kept -= 1;
+            if self.until_kept == 0 {
+                self.keep();
+                self.until_kept = self.thin;
             }
-            self.keep();
         }
-        self.recent /= (draws * self.thin) as f64;
+        self.recent /= steps as f64;
         Ok(())
     }
 
