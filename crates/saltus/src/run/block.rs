@@ -74,6 +74,8 @@ struct Block<'a, M: Model, K: Kernel<M>> {
     until_kept: usize,
     scale: f64,
     steps: usize,
+    /// Steps made when the current states were last evaluated afresh.
+    evaluated_at: usize,
     position: Position,
     memory: K::Memory,
     rngs: Vec<ChainRng>,
@@ -140,6 +142,7 @@ where
         until_kept: settings.thin,
         scale: 1.0,
         steps: 0,
+        evaluated_at: 0,
         position: Position::new(states, sites),
         rngs,
         reports: vec![StepReport::default(); count],
@@ -151,13 +154,14 @@ where
 
 impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
     fn evaluate(&mut self) -> Result<(), Failed> {
+        self.evaluated_at = self.steps;
         self.kernel
             .start(self.scale, self.model, &mut self.position, &mut self.memory)
             .map_err(|error| Failed::new(error, self.first_chain, self.steps))
     }
 
     fn step(&mut self) -> Result<(), Failed> {
-        if self.steps.is_multiple_of(REFRESH) {
+        if self.steps.is_multiple_of(REFRESH) && self.evaluated_at != self.steps {
             self.evaluate()?;
         }
         self.kernel
