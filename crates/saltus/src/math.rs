@@ -1,8 +1,9 @@
 //! Elementary functions: f64 forms for formulas, and branch-free f32 forms that the compiler
 //! turns into vector instructions.
 //!
-//! The f32 forms use no fused multiply-add, so that a loop compiled for any instruction set gives
-//! the same bits: results do not depend on the machine.
+//! Loops round the same way on every processor with fused multiply-add (x86-64 since 2013, aarch64),
+//! whatever the width of its registers; older ones, where fusing would be a slow library call,
+//! round twice.
 
 pub(crate) mod matrix;
 pub(crate) mod mixture;
@@ -53,41 +54,65 @@ pub(crate) fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
+/// How a·b + c is computed.
+pub(crate) trait Arithmetic {
+    /// a·b + c.
+    fn mul_add(a: f32, b: f32, c: f32) -> f32;
+}
+
+/// One rounding: one instruction where the processor has it, a slow library call elsewhere.
+pub(crate) struct Fused;
+impl Arithmetic for Fused {
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+/// Two roundings: two instructions everywhere.
+pub(crate) struct Plain;
+impl Arithmetic for Plain {
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        a * b + c
+    }
+}
+
 /// e^r − 1 for |r| ≤ ln 2 / 2, to 1.1e-7 of e^r: r + r²·q(r) with q the best cubic in that sense,
 /// evaluated in pairs so that fewer operations wait for each other.
 #[inline(always)]
-fn exp_minus_one_reduced(r: f32) -> f32 {
+fn exp_minus_one_reduced<A: Arithmetic>(r: f32) -> f32 {
     let square = r * r;
-    let low = 0.499_992_3 + 0.166_671_14 * r;
-    let high = 0.041_890_12 + 0.008_312_526 * r;
-    r + square * (low + square * high)
+    let low = A::mul_add(r, 0.166_671_14, 0.499_992_3);
+    let high = A::mul_add(r, 0.008_312_526, 0.041_890_12);
+    A::mul_add(square, A::mul_add(square, high, low), r)
 }
 
 /// x = k·ln 2 + r; returns r and 2^k.
 #[inline(always)]
-fn reduce(x: f32) -> (f32, f32) {
+fn reduce<A: Arithmetic>(x: f32) -> (f32, f32) {
     // Adding 1.5·2^23 rounds to the nearest integer and leaves it in the low bits.
     const ROUND: f32 = 12_582_912.0;
-    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let shifted = A::mul_add(x, std::f32::consts::LOG2_E, ROUND);
     let k = shifted - ROUND;
-    let r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    let r = A::mul_add(k, -LN2_LOW, A::mul_add(k, -LN2_HIGH, x));
     let power = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
     (r, power)
 }
 
-/// e^x to 2e-7 relative for |x| ≤ 87; beyond, the value at the nearest limit.
+/// e^x to 2e-7 relative, for |x| ≤ 87.
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
-    let (r, power) = reduce(larger(smaller(x, EXP_LIMIT), -EXP_LIMIT));
-    exp_minus_one_reduced(r) * power + power
+pub(crate) fn exp<A: Arithmetic>(x: f32) -> f32 {
+    let (r, power) = reduce::<A>(x);
+    A::mul_add(exp_minus_one_reduced::<A>(r), power, power)
 }
 
 /// (e^−a, 1 − e^−a) for a ≥ 0, to 2e-7 and 8e-7 relative, a = ∞ included.
 #[inline(always)]
-pub(crate) fn exp_and_complement(a: f32) -> (f32, f32) {
-    let (r, power) = reduce(-smaller(a, EXP_LIMIT));
-    let reduced = exp_minus_one_reduced(r) * power;
-    (reduced + power, (1.0 - power) - reduced)
+pub(crate) fn exp_and_complement<A: Arithmetic>(a: f32) -> (f32, f32) {
+    let (r, power) = reduce::<A>(-smaller(a, EXP_LIMIT));
+    let reduced = exp_minus_one_reduced::<A>(r);
+    (A::mul_add(reduced, power, power), A::mul_add(-reduced, power, 1.0 - power))
 }
 
 /// ln x for positive normal x, to 2e-7 relative or 1e-7 absolute near 1.
@@ -119,7 +144,7 @@ pub(crate) fn ln(x: f32) -> f32 {
 /// taken in double precision.
 #[inline(always)]
 pub(crate) fn logistic(x: f32) -> (f32, f32, f32) {
-    let small = exp(-x.abs());
+    let small = exp::<Plain>(-smaller(x.abs(), EXP_LIMIT));
     let large = 1.0 / (1.0 + small);
     let small = small * large;
     let (on, off) = if x < 0.0 { (small, large) } else { (large, small) };
@@ -134,6 +159,28 @@ pub(crate) fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(body)
 }
 
+/// A loop that may use fused arithmetic.
+pub(crate) trait FusedLoop {
+    /// What it computes.
+    type Output;
+    /// Runs it; must be `#[inline(always)]`.
+    fn run<A: Arithmetic>(self) -> Self::Output;
+}
+
+/// Runs a loop as [`vectorised`] does, with fused arithmetic where the processor has it.
+pub(crate) fn vectorised_and_fused<L: FusedLoop>(body: L) -> L::Output {
+    struct Dispatched<L>(L);
+    impl<L: FusedLoop> pulp::WithSimd for Dispatched<L> {
+        type Output = L::Output;
+        #[inline(always)]
+        fn with_simd<S: pulp::Simd>(self, _simd: S) -> L::Output {
+            // Every vector unit that pulp knows fuses; plain scalar code does not.
+            if S::F32_LANES > 1 { self.0.run::<Fused>() } else { self.0.run::<Plain>() }
+        }
+    }
+    pulp::Arch::new().dispatch(Dispatched(body))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,11 +193,11 @@ mod tests {
     #[test]
     fn exp_is_accurate() {
         let worst = sweep(-87.0, 87.0)
-            .map(|x| (f64::from(exp(x)) / f64::from(x).exp() - 1.0).abs())
+            .flat_map(|x| [(x, exp::<Plain>(x)), (x, exp::<Fused>(x))])
+            .map(|(x, found)| (f64::from(found) / f64::from(x).exp() - 1.0).abs())
             .fold(0.0, f64::max);
         assert!(worst < 2e-7, "{worst:e}");
-        assert_eq!(exp(0.0), 1.0);
-        assert_eq!(exp(f32::NEG_INFINITY), exp(-87.0));
+        assert_eq!(exp::<Fused>(0.0), 1.0);
     }
 
     #[test]
@@ -158,14 +205,15 @@ mod tests {
         let mut worst = (0.0f64, 0.0f64);
         let tiny = (0..4000).map(|i| 1e-30 * 1.02f32.powi(i));
         for a in sweep(0.0, 80.0).chain(tiny).filter(|a| *a > 0.0 && *a < 80.0) {
-            let (stay, leave) = exp_and_complement(a);
             let exact = -(-f64::from(a)).exp_m1();
-            worst.0 = worst.0.max((f64::from(stay) / (-f64::from(a)).exp() - 1.0).abs());
-            worst.1 = worst.1.max((f64::from(leave) / exact - 1.0).abs());
+            for (stay, leave) in [exp_and_complement::<Plain>(a), exp_and_complement::<Fused>(a)] {
+                worst.0 = worst.0.max((f64::from(stay) / (-f64::from(a)).exp() - 1.0).abs());
+                worst.1 = worst.1.max((f64::from(leave) / exact - 1.0).abs());
+            }
         }
         assert!(worst.0 < 2e-7 && worst.1 < 8e-7, "{worst:?}");
-        assert_eq!(exp_and_complement(0.0), (1.0, 0.0));
-        assert_eq!(exp_and_complement(f32::INFINITY).1, 1.0);
+        assert_eq!(exp_and_complement::<Fused>(0.0), (1.0, 0.0));
+        assert_eq!(exp_and_complement::<Fused>(f32::INFINITY).1, 1.0);
     }
 
     #[test]

@@ -6,11 +6,15 @@
 
 use super::metropolis::Proposal;
 use super::row::RowFormula;
-use crate::math::{exp, exp_and_complement, larger, ln, smaller, vectorised};
+use crate::math::{
+    Arithmetic, FusedLoop, exp, exp_and_complement, larger, ln, smaller, vectorised,
+    vectorised_and_fused,
+};
 use crate::model::Differences;
 use crate::rng::{ChainRng, unit};
 use crate::space::Space;
 use crate::weight::Weight;
+use std::marker::PhantomData;
 
 /// Proposes every site at once, each from its own row.
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +41,13 @@ pub struct RowTable {
 /// Differences are held within this of zero before rows are made, which keeps every rate, sum and
 /// probability inside the range of f32 for any step size from 1e-9 to 1e9.
 const SHARPEST: f32 = 56.0;
-/// Smallest entry of a row: far below the resolution of a draw, and its logarithm is finite.
-const SMALLEST: f32 = 1e-37;
+/// Smallest entry of a row: far below the resolution of a draw, and the product of two is a normal
+/// number.
+const SMALLEST: f32 = 1e-18;
 /// Sites handled together: their rows stay in the first-level cache.
 const TILE: usize = 256;
-/// Logarithms taken per tile.
-const LOGARITHMS: usize = 8;
+/// Lanes that a product over a tile is first taken in.
+const LANES: usize = 8;
 
 impl Proposal for Rows {
     type Table = RowTable;
@@ -115,10 +120,10 @@ impl Proposal for Rows {
 /// Because g is locally balanced, g(t)/t is a symmetric function of the two values' weights; rows
 /// that are reversible for the site's conditional are made from it.
 trait WeightFunction {
-    /// (t, g(t)) for t = e^Δ.
-    fn rate(diff: f32) -> (f32, f32);
+    /// g(e^Δ).
+    fn rate<A: Arithmetic>(diff: f32) -> f32;
     /// (t, 1/(1 + t), g(t)/t) for t = e^Δ.
-    fn split(diff: f32) -> (f32, f32, f32);
+    fn split<A: Arithmetic>(diff: f32) -> (f32, f32, f32);
     /// g(t)/t.
     fn symmetric(t: f32) -> f32;
 }
@@ -126,13 +131,12 @@ trait WeightFunction {
 struct Sqrt;
 impl WeightFunction for Sqrt {
     #[inline(always)]
-    fn rate(diff: f32) -> (f32, f32) {
-        let root = exp(0.5 * diff);
-        (root * root, root)
+    fn rate<A: Arithmetic>(diff: f32) -> f32 {
+        exp::<A>(0.5 * diff)
     }
     #[inline(always)]
-    fn split(diff: f32) -> (f32, f32, f32) {
-        let root = exp(0.5 * diff);
+    fn split<A: Arithmetic>(diff: f32) -> (f32, f32, f32) {
+        let root = exp::<A>(0.5 * diff);
         let t = root * root;
         // One division for both reciprocals.
         let both = 1.0 / (root * (1.0 + t));
@@ -149,13 +153,13 @@ macro_rules! weight_function {
         struct $name;
         impl WeightFunction for $name {
             #[inline(always)]
-            fn rate(diff: f32) -> (f32, f32) {
-                let $t = exp(diff);
-                ($t, $value)
+            fn rate<A: Arithmetic>(diff: f32) -> f32 {
+                let $t = exp::<A>(diff);
+                $value
             }
             #[inline(always)]
-            fn split(diff: f32) -> (f32, f32, f32) {
-                let $t = exp(diff);
+            fn split<A: Arithmetic>(diff: f32) -> (f32, f32, f32) {
+                let $t = exp::<A>(diff);
                 ($t, 1.0 / (1.0 + $t), $symmetric)
             }
             #[inline(always)]
@@ -172,11 +176,20 @@ weight_function!(Sum, t, 1.0 + t, (1.0 + t) / t);
 
 /// A row formula, entry by entry.
 trait Formula {
-    /// (flip, stay) of a site with two values.
-    fn flip<W: WeightFunction>(h: f32, diff: f32) -> (f32, f32);
+    /// For a site with two values: what `finish` makes a flip from, what it makes a stay from, and
+    /// what it needs besides. In two halves, because a processor that looks far ahead in short
+    /// loops cannot do so in long ones.
+    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32);
+    /// (flip, stay) from the three numbers of `begin`.
+    fn finish<A: Arithmetic>(flip: f32, stay: f32, third: f32) -> (f32, f32);
     /// What moves to another value of weight t, out of weights that sum to `total`, and what of that
     /// value's conditional probability is left to stay.
-    fn move_and_keep<W: WeightFunction>(h: f32, t: f32, total: f32, inverse: f32) -> (f32, f32);
+    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+        h: f32,
+        t: f32,
+        total: f32,
+        inverse: f32,
+    ) -> (f32, f32);
     /// What stays of the current value's own conditional probability.
     fn own(nu: f32) -> f32;
     /// What entries are to be divided by, given their sum.
@@ -186,15 +199,24 @@ trait Formula {
 struct Interpolated;
 impl Formula for Interpolated {
     #[inline(always)]
-    fn flip<W: WeightFunction>(h: f32, diff: f32) -> (f32, f32) {
-        let (t, own, symmetric) = W::split(diff);
-        let (keep, leave) = exp_and_complement(h * symmetric * (1.0 + t));
-        (t * own * leave, own + t * own * keep)
+    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32) {
+        let (t, own, symmetric) = W::split::<A>(diff);
+        (t * own, own, h * symmetric * (1.0 + t))
     }
     #[inline(always)]
-    fn move_and_keep<W: WeightFunction>(h: f32, t: f32, total: f32, inverse: f32) -> (f32, f32) {
+    fn finish<A: Arithmetic>(nu: f32, own: f32, exponent: f32) -> (f32, f32) {
+        let (keep, leave) = exp_and_complement::<A>(exponent);
+        (nu * leave, A::mul_add(nu, keep, own))
+    }
+    #[inline(always)]
+    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+        h: f32,
+        t: f32,
+        total: f32,
+        inverse: f32,
+    ) -> (f32, f32) {
         let nu = t * inverse;
-        let (keep, leave) = exp_and_complement(h * total * W::symmetric(t));
+        let (keep, leave) = exp_and_complement::<A>(h * total * W::symmetric(t));
         (nu * leave, nu * keep)
     }
     #[inline(always)]
@@ -210,13 +232,21 @@ impl Formula for Interpolated {
 struct Euler;
 impl Formula for Euler {
     #[inline(always)]
-    fn flip<W: WeightFunction>(h: f32, diff: f32) -> (f32, f32) {
-        let (t, own, symmetric) = W::split(diff);
-        let (nu, rate) = (t * own, h * symmetric * t);
+    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32) {
+        let (t, own, symmetric) = W::split::<A>(diff);
+        (t * own, own, h * symmetric * t)
+    }
+    #[inline(always)]
+    fn finish<A: Arithmetic>(nu: f32, own: f32, rate: f32) -> (f32, f32) {
         (smaller(rate, nu), own + larger(nu - rate, 0.0))
     }
     #[inline(always)]
-    fn move_and_keep<W: WeightFunction>(h: f32, t: f32, _total: f32, inverse: f32) -> (f32, f32) {
+    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+        h: f32,
+        t: f32,
+        _total: f32,
+        inverse: f32,
+    ) -> (f32, f32) {
         let (nu, rate) = (t * inverse, h * W::symmetric(t) * t);
         (smaller(rate, nu), larger(nu - rate, 0.0))
     }
@@ -233,13 +263,22 @@ impl Formula for Euler {
 struct Normalised;
 impl Formula for Normalised {
     #[inline(always)]
-    fn flip<W: WeightFunction>(h: f32, diff: f32) -> (f32, f32) {
-        let rate = h * W::rate(diff).1;
-        let stay = 1.0 / (1.0 + rate);
+    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32) {
+        let rate = h * W::rate::<A>(diff);
+        (rate, 1.0, 1.0 + rate)
+    }
+    #[inline(always)]
+    fn finish<A: Arithmetic>(rate: f32, one: f32, total: f32) -> (f32, f32) {
+        let stay = one / total;
         (rate * stay, stay)
     }
     #[inline(always)]
-    fn move_and_keep<W: WeightFunction>(h: f32, t: f32, _total: f32, _inverse: f32) -> (f32, f32) {
+    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+        h: f32,
+        t: f32,
+        _total: f32,
+        _inverse: f32,
+    ) -> (f32, f32) {
         (h * W::symmetric(t) * t, 0.0)
     }
     #[inline(always)]
@@ -274,30 +313,58 @@ fn prepare_rows<F: Formula, W: WeightFunction>(
     diff: &[f32],
     table: &mut RowTable,
 ) {
-    vectorised(
-        #[inline(always)]
-        || {
-            if table.values == 2 {
-                prepare_flips::<F, W>(h, diff, &mut table.probabilities);
-            } else {
-                prepare_values::<F, W>(h, state, diff, table);
-            }
-        },
-    );
+    vectorised_and_fused(Prepare::<F, W> { h, state, diff, table, with: PhantomData });
 }
 
-#[inline(always)]
-fn prepare_flips<F: Formula, W: WeightFunction>(h: f32, diff: &[f32], table: &mut [f32]) {
-    let (flips, stays) = table.split_at_mut(diff.len());
-    for ((diff, flip), stay) in diff.iter().zip(flips).zip(stays) {
-        let (flipped, stayed) = F::flip::<W>(h, hold(*diff));
-        *flip = larger(flipped, SMALLEST);
-        *stay = larger(stayed, SMALLEST);
+/// The loop that makes the rows of a state.
+struct Prepare<'a, F, W> {
+    h: f32,
+    state: &'a [u8],
+    diff: &'a [f32],
+    table: &'a mut RowTable,
+    with: PhantomData<(F, W)>,
+}
+
+impl<F: Formula, W: WeightFunction> FusedLoop for Prepare<'_, F, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic>(self) {
+        let Self { h, state, diff, table, .. } = self;
+        if table.values == 2 {
+            prepare_flips::<A, F, W>(h, diff, &mut table.probabilities);
+        } else {
+            prepare_values::<A, F, W>(h, state, diff, table);
+        }
     }
 }
 
 #[inline(always)]
-fn prepare_values<F: Formula, W: WeightFunction>(
+fn prepare_flips<A: Arithmetic, F: Formula, W: WeightFunction>(
+    h: f32,
+    diff: &[f32],
+    table: &mut [f32],
+) {
+    let (flips, stays) = table.split_at_mut(diff.len());
+    let tiles = diff.chunks(TILE).zip(flips.chunks_mut(TILE)).zip(stays.chunks_mut(TILE));
+    for ((diff, flips), stays) in tiles {
+        let mut third = [0.0f32; TILE];
+        let length = diff.len();
+        let (flips, stays) = (&mut flips[..length], &mut stays[..length]);
+        let third = &mut third[..length];
+        for site in 0..length {
+            (flips[site], stays[site], third[site]) = F::begin::<A, W>(h, hold(diff[site]));
+        }
+        for site in 0..length {
+            let (flip, stay) = F::finish::<A>(flips[site], stays[site], third[site]);
+            flips[site] = larger(flip, SMALLEST);
+            stays[site] = larger(stay, SMALLEST);
+        }
+    }
+}
+
+#[inline(always)]
+fn prepare_values<A: Arithmetic, F: Formula, W: WeightFunction>(
     h: f32,
     state: &[u8],
     diff: &[f32],
@@ -312,7 +379,7 @@ fn prepare_values<F: Formula, W: WeightFunction>(
         for value in 0..*values {
             let (entries, diffs) = (&mut probabilities[plane(value)], &diff[plane(value)]);
             for ((entry, diff), total) in entries.iter_mut().zip(diffs).zip(&mut total) {
-                *entry = exp(hold(*diff));
+                *entry = exp::<A>(hold(*diff));
                 *total += *entry;
             }
         }
@@ -326,7 +393,7 @@ fn prepare_values<F: Formula, W: WeightFunction>(
             let entries = &mut probabilities[plane(value)];
             for site in 0..entries.len() {
                 let t = entries[site];
-                let (move_there, keep) = F::move_and_keep::<W>(h, t, total[site], inverse[site]);
+                let (move_there, keep) = F::move_and_keep::<A, W>(h, t, total[site], inverse[site]);
                 let is_own = own[site] == value as i32;
                 entries[site] = larger(move_there, SMALLEST);
                 stay[site] += select(is_own, F::own(t * inverse[site]), keep);
@@ -370,7 +437,7 @@ fn draw_flips(state: &[u8], table: &[f32], rng: &mut ChainRng, proposed: &mut [u
             proposed[site] = state[site] ^ u8::from(flip);
             chosen_now[site] = select(flip, flips[site], stays[site]);
         }
-        log_prob += sum_of_logs(&mut chosen);
+        log_prob += sum_of_logs(&chosen);
     }
     log_prob
 }
@@ -390,7 +457,7 @@ fn log_prob_of_flips(from: &[u8], to: &[u8], table: &[f32]) -> f64 {
         for site in 0..length {
             chosen_now[site] = select(from[site] != to[site], flips[site], stays[site]);
         }
-        log_prob += sum_of_logs(&mut chosen);
+        log_prob += sum_of_logs(&chosen);
     }
     log_prob
 }
@@ -439,7 +506,7 @@ fn log_prob_of_values(to: &[u8], table: &[f32]) -> f64 {
         for (site, (chosen, value)) in chosen.iter_mut().zip(tile).enumerate() {
             *chosen = table[usize::from(*value) * sites + start + site];
         }
-        log_prob += sum_of_logs(&mut chosen);
+        log_prob += sum_of_logs(&chosen);
     }
     log_prob
 }
@@ -460,32 +527,34 @@ fn widen(values: &[u8]) -> [i32; TILE] {
     wide
 }
 
-/// Σ ln p over a tile, which is used up.
+/// Σ ln p over a tile.
 ///
-/// Exponents are added as integers and mantissas multiplied, 32 to a lane, so that a logarithm
-/// serves 32 sites; their product stays below 2³² and rounds no worse than 32 logarithms would.
+/// One logarithm serves the whole tile: entries are multiplied in pairs, which [`SMALLEST`] keeps
+/// from underflowing; then exponents are added as integers and mantissas multiplied. 16 mantissas
+/// stay below 2¹⁶ in f32, the product of those below 2¹²⁸ in f64, and together they round no worse
+/// than 256 logarithms would.
 #[inline(always)]
-fn sum_of_logs(probabilities: &mut [f32; TILE]) -> f64 {
+fn sum_of_logs(probabilities: &[f32; TILE]) -> f64 {
+    const HALF: usize = TILE / 2;
     const MANTISSA: u32 = 0x007F_FFFF;
-    let mut exponent = 0;
-    for probability in probabilities.iter_mut() {
-        let bits = probability.to_bits();
-        exponent += (bits >> 23) as i32 - 127;
-        *probability = f32::from_bits((bits & MANTISSA) | 1.0f32.to_bits());
+    let (low, high) = probabilities.split_at(HALF);
+    let mut products = [0.0f32; HALF];
+    let mut exponent = -127 * HALF as i32;
+    for pair in 0..HALF {
+        let bits = (low[pair] * high[pair]).to_bits();
+        exponent += (bits >> 23) as i32;
+        products[pair] = f32::from_bits((bits & MANTISSA) | 1.0f32.to_bits());
     }
-    let mut width = TILE / 2;
-    while width >= LOGARITHMS {
-        let (low, high) = probabilities.split_at_mut(width);
+    let mut width = HALF / 2;
+    while width >= LANES {
+        let (low, high) = products.split_at_mut(width);
         for (low, high) in low.iter_mut().zip(high) {
             *low *= *high;
         }
         width /= 2;
     }
-    let mut logs = 0.0;
-    for product in &probabilities[..LOGARITHMS] {
-        logs += ln(*product);
-    }
-    f64::from(exponent) * std::f64::consts::LN_2 + f64::from(logs)
+    let product: f64 = products[..LANES].iter().map(|product| f64::from(*product)).product();
+    f64::from(exponent) * std::f64::consts::LN_2 + product.ln()
 }
 
 /// `yes` or `no`, from both already loaded: without a branch between two loads the loop vectorises.
