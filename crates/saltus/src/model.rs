@@ -99,6 +99,11 @@ pub trait Model: Send + Sync {
         brute_force_diff(self, states, cache, log_prob, diff)
     }
 
+    /// Whether Taylor differences are the exact ones: log π is affine in each single site.
+    fn taylor_is_exact(&self) -> bool {
+        false
+    }
+
     /// Whether [`site_diff`](Model::site_diff) and [`set_site`](Model::set_site) cost much less
     /// than `log_prob`, so that a sampler which changes few sites should use them. A model that
     /// says so has no forbidden states.

@@ -1,5 +1,6 @@
 //! Independent sites: Bernoulli and categorical distributions.
 
+use super::graph::Graph;
 use super::{Differences, Model, ModelError, check_finite, check_length};
 use crate::math::vectorised;
 use crate::space::{Space, States};
@@ -20,6 +21,8 @@ pub struct Independent {
     space: Space,
     /// Two values: the logit of value 1 at each site. More: one plane of log-weights per value.
     table: Vec<f32>,
+    /// No site sees another.
+    graph: Graph,
 }
 
 impl Independent {
@@ -27,7 +30,8 @@ impl Independent {
     pub fn bernoulli(logits: Vec<f32>) -> Result<Self, ModelError> {
         let space = Space::new(logits.len(), 2)?;
         check_finite("logits", &logits)?;
-        Ok(Self { space, table: logits })
+        let graph = Graph::new(space.sites(), &[])?;
+        Ok(Self { space, table: logits, graph })
     }
 
     /// `values` values per site; `log_weights[n·values + j]` = log-weight of value j at site n.
@@ -41,7 +45,7 @@ impl Independent {
         } else {
             transpose(log_weights, sites, values)
         };
-        Ok(Self { space, table })
+        Ok(Self { space, table, graph: Graph::new(sites, &[])? })
     }
 
     fn log_prob_of(&self, state: &[u8]) -> f64 {
@@ -140,6 +144,10 @@ impl Model for Independent {
         Ok(())
     }
 
+    fn taylor_is_exact(&self) -> bool {
+        true
+    }
+
     fn is_incremental(&self) -> bool {
         true
     }
@@ -157,5 +165,9 @@ impl Model for Independent {
             *diff = f64::from(self.weight(site, value as u8)) - here;
         }
         Ok(())
+    }
+
+    fn graph(&self) -> Option<&Graph> {
+        Some(&self.graph)
     }
 }

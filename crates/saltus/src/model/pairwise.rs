@@ -343,6 +343,10 @@ impl Model for Pairwise {
         Ok(())
     }
 
+    fn taylor_is_exact(&self) -> bool {
+        true
+    }
+
     fn is_incremental(&self) -> bool {
         true
     }

@@ -5,6 +5,7 @@ use super::{Failed, Observable, Settings};
 use crate::kernel::block_gibbs::BlockGibbs;
 use crate::kernel::gibbs::Gibbs;
 use crate::kernel::hamming_ball::HammingBall;
+use crate::kernel::local_path::LocalPath;
 use crate::kernel::metropolis::{Metropolis, count_changed};
 use crate::kernel::path::PathProposal;
 use crate::kernel::random_walk::RandomWalk;
@@ -94,15 +95,22 @@ pub(super) fn new_block<'a, M: Model>(
 ) -> Box<dyn ChainBlock + 'a> {
     let &Settings { weight, differences, .. } = settings;
     let rows = |formula| Metropolis(Rows { formula, weight, differences });
-    let path = |differences| Metropolis(PathProposal { weight, differences });
     match settings.sampler {
         Sampler::Rwm => boxed(model, RandomWalk, settings, chains, observables),
         Sampler::Hb => boxed(model, HammingBall, settings, chains, observables),
         Sampler::Bg => boxed(model, BlockGibbs, settings, chains, observables),
         Sampler::Gibbs => boxed(model, Gibbs, settings, chains, observables),
-        Sampler::Lb1 => boxed(model, path(Differences::Exact), settings, chains, observables),
-        Sampler::Gwg | Sampler::Pas => {
-            boxed(model, path(differences), settings, chains, observables)
+        Sampler::Lb1 | Sampler::Gwg | Sampler::Pas => {
+            let differences = match settings.sampler {
+                Sampler::Lb1 => Differences::Exact,
+                _ => differences,
+            };
+            if LocalPath::suits(model, differences) {
+                boxed(model, LocalPath { weight }, settings, chains, observables)
+            } else {
+                let kernel = Metropolis(PathProposal { weight, differences });
+                boxed(model, kernel, settings, chains, observables)
+            }
         }
         Sampler::Dmala => boxed(model, rows(RowFormula::Normalised), settings, chains, observables),
         Sampler::Dlmcf => boxed(model, rows(RowFormula::Euler), settings, chains, observables),
