@@ -258,10 +258,11 @@ pub struct IsingArguments {
     /// Rows and columns, or one number for a square [default: 50x50]
     #[arg(long, value_name = "RxC", help_heading = MODEL, allow_hyphen_values = true)]
     pub size: Option<Size>,
-    /// The same coupling J between all neighbours, instead of the recipe; 0.4 with --field alone
+    /// Coupling J between all neighbours: without --preset a plain model, with it the recipe's field
+    /// [default: the recipe's, or 0.4 with --field alone]
     #[arg(long, value_name = "J", help_heading = MODEL, value_parser = parse::finite_single, allow_negative_numbers = true)]
     pub coupling: Option<f32>,
-    /// The same field B at all sites, instead of the recipe; 0 with --coupling alone
+    /// The same field B at all sites [default: the recipe's, or 0 with --coupling alone]
     #[arg(long, value_name = "B", help_heading = MODEL, value_parser = parse::finite_single, allow_negative_numbers = true)]
     pub field: Option<f32>,
     /// Join opposite rims
@@ -280,7 +281,7 @@ pub struct PottsArguments {
     /// Values per site
     #[arg(long, value_name = "C", help_heading = MODEL, value_parser = parse::values, allow_negative_numbers = true)]
     pub values: Option<usize>,
-    /// The same coupling J between all neighbours and no field, instead of the recipe
+    /// Coupling J between all neighbours; without --preset, and with no field [default: 1]
     #[arg(long, value_name = "J", help_heading = MODEL, value_parser = parse::finite_single, allow_negative_numbers = true)]
     pub coupling: Option<f32>,
     /// Join opposite rims

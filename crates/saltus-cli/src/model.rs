@@ -128,18 +128,25 @@ fn ising<U: UseModel>(
     let size = arguments.size.unwrap_or(Size { rows: 50, columns: 50 });
     let lattice = lattice(size, arguments.periodic)?;
     context.check(lattice.sites(), 2)?;
-    let (model, parameters) = match (arguments.coupling, arguments.field) {
-        (None, None) => {
-            let (temperature, word) = temperature(arguments.preset);
-            let model = paper::ising(temperature, lattice, context.seed)?;
-            (model, format!("recipe '{word}' with a random field{}", context.drawn()))
-        }
-        (coupling, field) => {
-            let (coupling, field) = (coupling.unwrap_or(0.4), field.unwrap_or(0.0));
-            let model = Pairwise::ising_lattice(lattice, coupling, vec![field; lattice.sites()])?;
-            (model, format!("coupling {} and field {} everywhere", exact(coupling), exact(field)))
-        }
+    // Without a preset of their own, a coupling or a field stand for a plain model.
+    let plain = arguments.coupling.is_some() || arguments.field.is_some();
+    let recipe = (arguments.preset.is_some() || !plain).then(|| temperature(arguments.preset));
+    let (mut coupling, mut field) = match recipe {
+        Some((temperature, _)) => paper::ising_parameters(temperature, lattice, context.seed),
+        None => (0.4, vec![0.0; lattice.sites()]),
     };
+    coupling = arguments.coupling.unwrap_or(coupling);
+    if let Some(uniform) = arguments.field {
+        field.fill(uniform);
+    }
+    let field_words = match (arguments.field, recipe) {
+        (Some(uniform), _) => format!("field {} everywhere", exact(uniform)),
+        (None, Some(_)) => format!("a random field{}", context.drawn()),
+        (None, None) => "no field".to_owned(),
+    };
+    let recipe_words = recipe.map_or(String::new(), |(_, word)| format!("recipe '{word}' with "));
+    let parameters = format!("{recipe_words}coupling {} and {field_words}", exact(coupling));
+    let model = Pairwise::ising_lattice(lattice, coupling, field)?;
     let words = format!("Ising model on {}, {parameters}", on(size, arguments.periodic));
     Ok(user.call(About { name: "ising", words, lattice: Some(size) }, &model))
 }
@@ -153,17 +160,15 @@ fn potts<U: UseModel>(
     let values = arguments.values.unwrap_or(values_of(arguments.preset));
     let lattice = lattice(size, arguments.periodic)?;
     context.check(lattice.sites(), values)?;
-    let (model, parameters) = match arguments.coupling {
-        None => {
-            let model = paper::potts(lattice, values, context.seed)?;
-            (model, format!("coupling 1 and a random field{}", context.drawn()))
-        }
-        Some(coupling) => {
-            let field = vec![0.0; lattice.sites() * values];
-            let model = Pairwise::potts_lattice(lattice, values, coupling, &field)?;
-            (model, format!("coupling {} everywhere and no field", exact(coupling)))
-        }
+    let coupling = arguments.coupling.unwrap_or(1.0);
+    let (field, words) = if arguments.preset.is_some() || arguments.coupling.is_none() {
+        let field = paper::potts_field(lattice, values, context.seed);
+        (field, format!("a random field{}", context.drawn()))
+    } else {
+        (vec![0.0; lattice.sites() * values], "no field".to_owned())
     };
+    let parameters = format!("coupling {} and {words}", exact(coupling));
+    let model = Pairwise::potts_lattice(lattice, values, coupling, &field)?;
     let words = format!("Potts model on {}, {parameters}", on(size, arguments.periodic));
     Ok(user.call(About { name: "potts", words, lattice: Some(size) }, &model))
 }

@@ -23,7 +23,9 @@ pub fn of_run(summary: &Summary) -> String {
     match summary.sampler.scale() {
         Scale::None => {}
         Scale::StepSize => row("step size", scale, "simulated time of a step".to_owned()),
-        Scale::Radius => row("radius", scale, "sites a step tries to change".to_owned()),
+        Scale::Radius => {
+            row("sites tried", scale, "number of sites a step tries to change".to_owned())
+        }
     }
     let (sites, draws) = (summary.sites, summary.draws);
     row("sites changed", short(summary.sites_changed_per_step), format!("per step, of {sites}"));

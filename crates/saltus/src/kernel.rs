@@ -93,11 +93,26 @@ pub enum StepFailure {
     Model(ModelError),
 }
 
-impl From<ModelError> for StepError {
-    fn from(error: ModelError) -> Self {
-        // A model evaluates a block at once and does not say at which chain it failed.
-        Self { chain: 0, cause: StepFailure::Model(error) }
+impl StepError {
+    /// A model's own failure at a chain; one that evaluates a block at once is not asked which of
+    /// its chains it was, and the first stands for all.
+    pub(crate) fn at(chain: usize) -> impl Fn(ModelError) -> Self {
+        move |error| Self { chain, cause: StepFailure::Model(error) }
     }
+}
+
+/// The Metropolis–Hastings test: accepts with probability min(1, e^log_ratio); returns that
+/// probability and the decision. A ratio that is not a number is an error, never a move.
+pub(crate) fn accept(
+    chain: usize,
+    log_ratio: f64,
+    rng: &mut ChainRng,
+) -> Result<(f64, bool), StepError> {
+    if log_ratio.is_nan() {
+        return Err(StepError { chain, cause: StepFailure::Difference });
+    }
+    let probability = log_ratio.exp().min(1.0);
+    Ok((probability, rng.flip(probability)))
 }
 
 /// One transition of every chain of a block, leaving π as it is.
@@ -155,9 +170,8 @@ pub(crate) fn follow_all<M: Model>(
     cache: &mut M::Cache,
 ) -> Result<(), StepError> {
     for chain in 0..position.chains() {
-        let log_prob = model
-            .follow(position.state(chain), chain, cache)
-            .map_err(|error| StepError { chain, cause: StepFailure::Model(error) })?;
+        let followed = model.follow(position.state(chain), chain, cache);
+        let log_prob = followed.map_err(StepError::at(chain))?;
         position.log_prob[chain] = check_start(chain, log_prob)?;
     }
     Ok(())

@@ -185,7 +185,7 @@ pub(crate) fn vectorised_and_fused<L: FusedLoop>(body: L) -> L::Output {
 mod tests {
     use super::*;
 
-    /// Every 1,001st float of the range, and both ends.
+    /// Two million numbers across the range, and both ends.
     fn sweep(from: f32, to: f32) -> impl Iterator<Item = f32> {
         (0..=2_000_000u32).map(move |i| from + (to - from) * (i as f32 / 2_000_000.0))
     }

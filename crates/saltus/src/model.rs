@@ -134,16 +134,15 @@ pub trait Model: Send + Sync {
         site: usize,
         diff: &mut [f64],
     ) -> Result<(), ModelError> {
-        let here = self.follow(state, chain, cache)?;
         let mut changed = state.to_vec();
         for (value, diff) in diff.iter_mut().enumerate() {
             changed[site] = value as u8;
-            *diff = if changed[site] == state[site] {
-                0.0
-            } else {
-                self.follow(&changed, chain, cache)? - here
-            };
+            *diff = self.follow(&changed, chain, cache)?;
         }
+        // The state itself comes last, so that the cache goes on following it.
+        let here = self.follow(state, chain, cache)?;
+        diff.iter_mut().for_each(|diff| *diff -= here);
+        diff[usize::from(state[site])] = 0.0;
         Ok(())
     }
 

@@ -44,7 +44,7 @@ pub struct Progress {
     pub steps: usize,
     /// Steps that each chain will have made at the end.
     pub total_steps: usize,
-    /// Mean acceptance since the last message.
+    /// Mean acceptance of the latest steps.
     pub acceptance: f64,
     /// Scale in use.
     pub scale: Option<f64>,
@@ -136,10 +136,15 @@ impl<'a, M: Model> Run<'a, M> {
         settings.check(&space)?;
         let mut reference = vec![0; space.sites()];
         let mut rng = ChainRng::new(settings.seed, Stream::Reference);
-        self.model.initial_state(&mut rng, &mut reference);
+        block::draw_initial_state(self.model, &mut rng, &mut reference)?;
         let own = std::mem::take(&mut self.observables);
         let mut names = vec![LOG_PROB.to_owned(), HAMMING.to_owned()];
-        names.extend(own.iter().map(|observable| observable.name.clone()));
+        for Observable { name, .. } in &own {
+            if names.contains(name) {
+                return Err(RunError::ObservableName(name.clone()));
+            }
+            names.push(name.clone());
+        }
         let observables = Observables { reference, own, keep_states: self.keep_states };
 
         let block_size = self.model.block_size(settings.chains).clamp(1, settings.chains);
@@ -149,7 +154,7 @@ impl<'a, M: Model> Run<'a, M> {
                 let chains = first..(first + block_size).min(settings.chains);
                 block::new_block(self.model, settings, chains, &observables)
             })
-            .collect();
+            .collect::<Result<_, RunError>>()?;
         // A thread without a block would only wait.
         let threads =
             settings.threads.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));

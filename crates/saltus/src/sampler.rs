@@ -1,5 +1,6 @@
 //! The samplers by name: what each is, what it is tuned to, and what the paper charges for a step.
 
+use crate::kernel::hamming_ball;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
@@ -137,8 +138,6 @@ impl Sampler {
         }
     }
 }
-
-use crate::kernel::hamming_ball;
 
 impl std::fmt::Display for Sampler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

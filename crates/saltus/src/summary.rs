@@ -39,7 +39,8 @@ pub struct Summary {
     pub scale: Option<f64>,
     /// Mean acceptance over the kept draws.
     pub acceptance: f64,
-    /// The larger split R-hat of log π and the Hamming distance; none if nothing moved.
+    /// The larger split R-hat of log π and the Hamming distance; none if nothing moved, or if chains
+    /// stand still at different places and it is infinite.
     pub rhat: Option<f64>,
     /// Effective sample size of the Hamming distance to a random state, over chains.
     pub ess: EssOverChains,
@@ -159,11 +160,18 @@ fn warnings(outcome: &Outcome, ess: &EssSummary, rhat: Option<f64>) -> Vec<Strin
     if outcome.trace.draws() == 0 {
         return warnings;
     }
-    if !ess.stuck.is_empty() {
-        warnings.push(stuck(&ess.stuck, outcome.trace.chains()));
+    if !outcome.stuck.is_empty() {
+        warnings.push(stuck(&outcome.stuck, outcome.trace.chains()));
+    }
+    let all_stuck = outcome.stuck.len() == outcome.trace.chains();
+    if !all_stuck && ess.stuck.len() > outcome.stuck.len() {
+        warnings.push(format!(
+            "in {} moving chains the distance to the reference state never changed, so their \
+             effective draws cannot be told and count as 0",
+            ess.stuck.len() - outcome.stuck.len()
+        ));
     }
     warnings.extend(acceptance(outcome));
-    let all_stuck = ess.stuck.len() == outcome.trace.chains();
     let total = ess.mean * outcome.trace.chains() as f64;
     if total < FEWEST_DRAWS && !all_stuck {
         warnings.push(format!(
@@ -188,8 +196,8 @@ fn stuck(stuck: &[usize], chains: usize) -> String {
     let more = if stuck.len() > shown.len() { ", …" } else { "" };
     let (noun, verb) = if stuck.len() == 1 { ("chain", "is") } else { ("chains", "are") };
     format!(
-        "{} of {chains} chains {verb} stuck ({noun} {}{more}): the distance to the reference never \
-         changed, and such a chain counts as 0 effective draws",
+        "{} of {chains} chains {verb} stuck ({noun} {}{more}): no site ever changed there, and such a \
+         chain counts as 0 effective draws",
         stuck.len(),
         shown.join(", ")
     )

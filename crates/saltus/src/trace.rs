@@ -21,19 +21,21 @@ impl Trace {
     pub(crate) fn new(names: Vec<String>, chains: Vec<ChainTrace>) -> Self {
         // After an error chains may have come to different lengths; keep what all have.
         let draws = chains.iter().map(|chain| chain.draws).min().unwrap_or(0);
-        let series = (0..names.len())
-            .map(|number| {
-                chains.iter().map(|chain| chain.series[number][..draws].to_vec()).collect()
-            })
-            .collect();
-        let mut states: Vec<Vec<u8>> = Vec::new();
-        if chains.iter().any(|chain| !chain.states.is_empty()) {
-            for chain in &chains {
-                let sites = chain.states.len() / chain.draws.max(1);
-                states.push(chain.states[..draws * sites].to_vec());
+        let count = chains.len();
+        let mut series: Vec<Vec<Vec<f64>>> = names.iter().map(|_| Vec::new()).collect();
+        let mut states = Vec::new();
+        for mut chain in chains {
+            for (all, mut own) in series.iter_mut().zip(chain.series) {
+                own.truncate(draws);
+                all.push(own);
+            }
+            if !chain.states.is_empty() {
+                let sites = chain.states.len() / chain.draws;
+                chain.states.truncate(draws * sites);
+                states.push(chain.states);
             }
         }
-        Self { chains: chains.len(), draws, names, series, states }
+        Self { chains: count, draws, names, series, states }
     }
 
     /// Number of chains.

@@ -1,6 +1,7 @@
 //! The locally balanced weight functions g, with g(t) = t·g(1/t), that turn ratios of
 //! probabilities into jump rates.
 
+use crate::math::softplus;
 use serde::{Deserialize, Serialize};
 
 /// A locally balanced weight function.
@@ -82,5 +83,3 @@ impl std::str::FromStr for Weight {
         })
     }
 }
-
-use crate::math::softplus;

@@ -1,13 +1,17 @@
 //! How runs behave: the same bytes for any number of threads, tuning that holds its promises,
 //! stops that keep what was drawn, and failures that name chain and step.
 
+use saltus::model::callable::Callable;
+use saltus::model::fhmm::Fhmm;
 use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::model::paper::{self, Temperature};
+use saltus::model::rbm::Rbm;
 use saltus::run::{self, Wish};
 use saltus::{
-    Ended, Model, ModelError, Run, RunError, Sampler, Settings, Space, States, Summary, Weight,
+    Differences, Ended, Model, ModelError, Run, RunError, Sampler, Settings, Space, States,
+    Summary, Weight,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -85,8 +89,8 @@ fn ising_is_tuned_and_mixes_from_a_random_start() {
 }
 
 #[test]
-fn tuning_survives_a_start_where_nothing_is_accepted() {
-    // A step size far too large for the coupled target, on the first step of every round.
+fn tuning_meets_its_target_on_a_sharp_model_from_a_random_start() {
+    // (A start where nothing at all is accepted is a unit test of the tuner.)
     let model = paper::ising(Temperature::Low, Lattice::free(20, 20).unwrap(), 1).unwrap();
     for sampler in [Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc] {
         let settings =
@@ -97,22 +101,182 @@ fn tuning_survives_a_start_where_nothing_is_accepted() {
 }
 
 #[test]
-fn nothing_is_tuned_after_warm_up() {
-    // A fixed scale equal to the one that tuning froze gives the same law of draws, and every
-    // kept draw of the tuned run was made with that one scale.
-    let settings = Settings { chains: 4, warmup: 200, draws: 300, ..Settings::default() };
-    let mut scales = Vec::new();
-    let outcome = Run::new(&small_ising(), &settings)
-        .monitor(|progress| {
-            if !progress.warming_up {
-                scales.push(progress.scale.unwrap());
-            }
-            Wish::Continue
-        })
-        .go()
-        .unwrap();
-    assert!(!scales.is_empty());
-    assert!(scales.iter().all(|scale| Some(*scale) == outcome.scale));
+fn every_kept_draw_is_made_with_the_scale_that_is_reported() {
+    // The tuned run, and one that has the reported scale from the start and as many steps: their
+    // acceptance over the draws must agree.
+    let settings = Settings { chains: 40, warmup: 1000, draws: 4000, ..Settings::default() };
+    let tuned = run::sample(&small_ising(), &settings).unwrap();
+    let fixed = Settings { scale: tuned.scale, ..settings };
+    let fixed = run::sample(&small_ising(), &fixed).unwrap();
+    assert_eq!(fixed.scale, tuned.scale);
+    assert!((tuned.acceptance - fixed.acceptance).abs() < 0.005);
+}
+
+#[test]
+fn evaluations_are_counted_as_charged_and_as_made() {
+    let potts = paper::potts(Lattice::free(5, 4).unwrap(), 4, 0).unwrap();
+    let (n, c) = (20.0, 4.0);
+    for (sampler, charged, made) in [
+        (Sampler::Rwm, 2.0, 1.0),
+        (Sampler::Hb, 1.0 + 10.0 * (c - 1.0), 10.0 * (c - 1.0) + 30.0 / 31.0),
+        (Sampler::Bg, c * c, c * c - 1.0),
+        (Sampler::Gibbs, n * c, n * (c - 1.0)),
+        (Sampler::Lb1, 2.0 * (n * (c - 1.0) + 1.0), 1.0),
+        (Sampler::Gwg, 4.0, 1.0),
+        (Sampler::Pas, 4.0, 1.0),
+        (Sampler::Dmala, 4.0, 1.0),
+        (Sampler::Dlmcf, 4.0, 1.0),
+        (Sampler::Dlmc, 4.0, 1.0),
+    ] {
+        let settings =
+            Settings { sampler, chains: 20, warmup: 100, draws: 500, ..Settings::default() };
+        let summary = Summary::new("potts", &run::sample(&potts, &settings).unwrap());
+        assert_eq!(summary.evaluations_per_step, charged, "{sampler}");
+        let found = summary.evaluations_performed_per_step;
+        assert!((found - made).abs() < 0.01, "{sampler}: {found}");
+    }
+}
+
+/// A machine that counts how often it is evaluated, and cuts blocks as it is told.
+struct Watched<M> {
+    model: M,
+    block: usize,
+    calls: AtomicUsize,
+}
+
+impl<M: Model> Model for Watched<M> {
+    type Cache = M::Cache;
+
+    fn space(&self) -> &Space {
+        self.model.space()
+    }
+
+    fn new_cache(&self, chains: usize) -> Self::Cache {
+        self.model.new_cache(chains)
+    }
+
+    fn log_prob(
+        &self,
+        states: States<'_>,
+        cache: &mut Self::Cache,
+        log_prob: &mut [f64],
+    ) -> Result<(), ModelError> {
+        self.model.log_prob(states, cache, log_prob)
+    }
+
+    fn log_prob_and_diff(
+        &self,
+        kind: Differences,
+        states: States<'_>,
+        cache: &mut Self::Cache,
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) -> Result<(), ModelError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.model.log_prob_and_diff(kind, states, cache, log_prob, diff)
+    }
+
+    fn is_incremental(&self) -> bool {
+        self.model.is_incremental()
+    }
+
+    fn follow(
+        &self,
+        state: &[u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+    ) -> Result<f64, ModelError> {
+        self.model.follow(state, chain, cache)
+    }
+
+    fn site_diff(
+        &self,
+        state: &[u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+        site: usize,
+        diff: &mut [f64],
+    ) -> Result<(), ModelError> {
+        self.model.site_diff(state, chain, cache, site, diff)
+    }
+
+    fn set_site(
+        &self,
+        state: &mut [u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+        site: usize,
+        value: u8,
+    ) {
+        self.model.set_site(state, chain, cache, site, value);
+    }
+
+    fn block_size(&self, _chains: usize) -> usize {
+        self.block
+    }
+}
+
+#[test]
+fn a_step_evaluates_the_model_once() {
+    let watched = Watched { model: small_ising(), block: 5, calls: AtomicUsize::new(0) };
+    for sampler in [Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc] {
+        watched.calls.store(0, Ordering::Relaxed);
+        let settings =
+            Settings { sampler, chains: 5, warmup: 0, draws: 500, ..Settings::default() };
+        run::sample(&watched, &settings).unwrap();
+        // One at the start, and one for each step of the whole block.
+        assert_eq!(watched.calls.load(Ordering::Relaxed), 501, "{sampler}");
+    }
+}
+
+#[test]
+fn chains_do_not_see_the_block_they_are_in() {
+    fn check<M: Model>(name: &str, model: M) {
+        let mut watched = Watched { model, block: 1, calls: AtomicUsize::new(0) };
+        for sampler in Sampler::ALL {
+            let settings =
+                Settings { sampler, chains: 7, warmup: 50, draws: 50, ..Settings::default() };
+            let mut traces = [1, 3, 7].map(|block| {
+                watched.block = block;
+                Run::new(&watched, &settings).keep_states().go().unwrap().trace
+            });
+            traces.sort_by_key(|trace| trace.draws());
+            assert!(traces[0] == traces[1] && traces[1] == traces[2], "{sampler} on {name}");
+        }
+    }
+    check("fhmm", Fhmm::simulate(6, 3, 2, 1).unwrap());
+    check("fhmm of three values", Fhmm::simulate(6, 3, 3, 1).unwrap());
+    check("rbm", Rbm::random(20, 7, 2, 1).unwrap());
+    check("rbm of three values", Rbm::random(12, 7, 3, 1).unwrap());
+}
+
+#[test]
+fn a_chain_that_moves_is_not_called_stuck() {
+    // One site of 256 values: the distance to the reference is almost always one.
+    let model = Independent::categorical(256, &[0.0; 256]).unwrap();
+    let settings = Settings { chains: 3, warmup: 50, draws: 50, ..Settings::default() };
+    let outcome = run::sample(&model, &settings).unwrap();
+    assert!(outcome.stuck.is_empty() && outcome.sites_changed_per_step > 0.5);
+    let summary = Summary::new("one site", &outcome);
+    assert!(summary.warnings.iter().all(|warning| !warning.contains("stuck")));
+}
+
+#[test]
+fn a_start_outside_the_space_and_a_taken_name_are_refused() {
+    let model = Callable::new(Space::new(3, 2).unwrap(), |_, log_prob| {
+        log_prob.fill(0.0);
+        Ok(())
+    })
+    .with_initial_state(|_, state| state.fill(2));
+    let error = run::sample(&model, &Settings::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the model started a chain with value 2 at site 0; values go from 0 to 1"
+    );
+    let ising = small_ising();
+    let settings = Settings::default();
+    let error = Run::new(&ising, &settings).observe("log_prob", |_| 0.0).go().unwrap_err();
+    assert_eq!(error, RunError::ObservableName("log_prob".to_owned()));
 }
 
 #[test]

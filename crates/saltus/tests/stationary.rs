@@ -1,13 +1,16 @@
 //! Long runs of every sampler against exact probabilities: many chains, one late draw of each, a
 //! chi-square test over all states.
 
+use saltus::model::callable::Callable;
+use saltus::model::fhmm::Fhmm;
 use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
-use saltus::{Model, Run, Sampler, Settings, States, Weight};
+use saltus::model::rbm::Rbm;
+use saltus::{Model, Run, Sampler, Settings, Space, States, Weight};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-const CHAINS: usize = 20_000;
+const CHAINS: usize = 12_000;
 /// Chance that this whole file fails although everything is right.
 const FALSE_ALARM: f64 = 1e-4;
 /// At least as many tests as are made here.
@@ -69,11 +72,8 @@ fn settings(sampler: Sampler, weight: Weight) -> Settings {
         Sampler::Pas | Sampler::Rwm => Some(1.6),
         _ => None,
     };
-    let thin = match sampler {
-        Sampler::Gibbs => 20,
-        Sampler::Dmala | Sampler::Dlmc | Sampler::Dlmcf => 60,
-        _ => 150,
-    };
+    // Enough for the slowest of them to forget its start on every model here.
+    let thin = if sampler == Sampler::Gibbs { 20 } else { 250 };
     let base = Settings { chains: CHAINS, warmup: 0, draws: 1, seed: 11, ..Settings::default() };
     Settings { sampler, weight, scale, thin, ..base }
 }
@@ -111,6 +111,30 @@ fn independent_sites() {
     check("bernoulli", &Independent::bernoulli(vec![0.5, -1.5, 0.0, 2.0]).unwrap());
     let log_weights: Vec<f32> = (0..12).map(|i| (i as f32 * 0.9).cos()).collect();
     check("categorical", &Independent::categorical(4, &log_weights).unwrap());
+}
+
+#[test]
+fn hidden_markov_models_and_machines() {
+    check("fhmm", &Fhmm::simulate(3, 2, 2, 4).unwrap());
+    check("rbm", &Rbm::random(4, 3, 3, 4).unwrap());
+}
+
+#[test]
+fn closures() {
+    let space = Space::new(4, 2).unwrap();
+    let model = Callable::new(space, |states, log_prob| {
+        for (state, log_prob) in states.rows().zip(log_prob) {
+            // Forbidden: all ones. Otherwise something without symmetry.
+            let code = state.iter().fold(0.0, |code, value| 2.0 * code + f64::from(*value));
+            *log_prob = if code == 15.0 { f64::NEG_INFINITY } else { 1.5 * (code * code).sin() };
+        }
+        Ok(())
+    })
+    .with_initial_state(|rng, state| {
+        state.iter_mut().for_each(|value| *value = rng.below(2) as u8);
+        state[0] = 0;
+    });
+    check("closure", &model);
 }
 
 #[test]

@@ -59,7 +59,8 @@ impl<M: Model> Kernel<M> for BlockGibbs {
                 let other = rng.below(space.sites() - 1);
                 if other < first { other } else { other + 1 }
             });
-            weigh_pair(model, state, chain, here, (first, second), memory)?;
+            weigh_pair(model, state, chain, here, (first, second), memory)
+                .map_err(StepError::at(chain))?;
             let drawn = draw_from_logs(chain, &memory.joint, &mut memory.weights, rng)?;
             let log_prob = memory.joint[drawn];
             let new = match second {

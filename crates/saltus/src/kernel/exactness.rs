@@ -12,6 +12,8 @@ use super::row::RowFormula;
 use super::row_table::Rows;
 use super::{Kernel, Position, StepReport};
 use crate::model::fhmm::Fhmm;
+use crate::model::graph::Edge;
+use crate::model::independent::Independent;
 use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
 use crate::model::rbm::Rbm;
@@ -200,6 +202,13 @@ fn ising() -> Pairwise {
     Pairwise::ising_lattice(Lattice::free(2, 3).unwrap(), 0.4, field).unwrap()
 }
 
+/// A triangle with a tail, every coupling another.
+fn graph() -> Pairwise {
+    let edges = [(0, 1, 0.5), (1, 2, -0.3), (0, 2, 0.8), (2, 3, 1.0)];
+    let edges = edges.map(|(from, to, weight)| Edge { from, to, weight });
+    Pairwise::ising(&edges, vec![0.2, -0.4, 0.0, 0.7]).unwrap()
+}
+
 /// A path of sites with three values.
 fn potts() -> Pairwise {
     let fields: Vec<f32> = (0..9).map(|i| (i as f32 * 1.3).sin()).collect();
@@ -224,6 +233,9 @@ macro_rules! on_all_models {
         fn check<M: Model>($name: &str, $model: &M) $body
         check("ising", &ising());
         check("potts", &potts());
+        check("a graph", &graph());
+        check("independent bits", &Independent::bernoulli(vec![0.5, -1.5, 2.0]).unwrap());
+        check("independent values", &Independent::categorical(3, &[0.1, 0.9, -1.0, 0.4, 0.0, 1.3]).unwrap());
         check("a binary fhmm", &fhmm(2));
         check("an fhmm of three values", &fhmm(3));
         for incremental in [false, true] {
@@ -311,19 +323,27 @@ fn hamming_balls_and_blocks_are_reversible() {
 
 #[test]
 fn machines_with_single_precision_weights_are_reversible() {
-    let (weight, differences) = (Weight::Sqrt, Differences::Taylor);
-    let model = rbm();
-    check_reversible("walk", &model, &RandomWalk, 1.5, SINGLE);
-    check_reversible("ball", &model, &HammingBall, 1.0, SINGLE);
-    check_reversible("block", &model, &BlockGibbs, 1.0, SINGLE);
-    let path = Metropolis(PathProposal { weight, differences });
-    check_reversible("path", &model, &path, 1.5, SINGLE);
-    for formula in RowFormula::ALL {
-        let rows = Metropolis(Rows { formula, weight, differences });
-        check_reversible("rows", &model, &rows, 0.7, SINGLE);
+    check_machine(&rbm());
+    let weight = [0.5, -0.3, 0.8, 0.1, 0.9, -0.7];
+    check_machine(&Rbm::new(2, &weight, &[0.2, -0.1], &[0.1, -0.2, 0.3], None).unwrap());
+}
+
+fn check_machine(model: &Rbm) {
+    check_reversible("walk", model, &RandomWalk, 1.5, SINGLE);
+    check_reversible("ball", model, &HammingBall, 1.0, SINGLE);
+    check_reversible("block", model, &BlockGibbs, 1.0, SINGLE);
+    for weight in Weight::ALL {
+        for differences in BOTH {
+            let path = Metropolis(PathProposal { weight, differences });
+            check_reversible("path", model, &path, 1.5, SINGLE);
+            for formula in RowFormula::ALL {
+                let rows = Metropolis(Rows { formula, weight, differences });
+                check_reversible("rows", model, &rows, 0.7, SINGLE);
+            }
+        }
     }
-    let sweep = transitions(&model, &Gibbs, |_| 1.0);
-    assert!(invariance_error(&probabilities(&model), &sweep) < SINGLE);
+    let sweep = transitions(model, &Gibbs, |_| 1.0);
+    assert!(invariance_error(&probabilities(model), &sweep) < SINGLE);
 }
 
 /// log q of a given move and of the way back, and the logarithm of their acceptance ratio.

@@ -57,7 +57,8 @@ impl<M: Model> Kernel<M> for Gibbs {
             *report = StepReport { acceptance: 1.0, changed: 0, evaluations };
             for site in order.iter() {
                 let site = *site as usize;
-                site_log_probs(model, state, chain, cache, log_prob, site, log_probs)?;
+                site_log_probs(model, state, chain, cache, log_prob, site, log_probs)
+                    .map_err(StepError::at(chain))?;
                 let value = draw_from_logs(chain, log_probs, weights, rng)?;
                 if value != usize::from(state[site]) {
                     model.set_site(state, chain, cache, site, value as u8);

@@ -75,7 +75,8 @@ impl<M: Model> Kernel<M> for HammingBall {
             let step_out = member(rng.below(size), state);
             let mut origin = None;
             if let Some((site, value)) = step_out {
-                site_log_probs(model, state, chain, cache, here, site, site_logs)?;
+                site_log_probs(model, state, chain, cache, here, site, site_logs)
+                    .map_err(StepError::at(chain))?;
                 here = site_logs[usize::from(value)];
                 origin = Some((site, state[site]));
                 model.set_site(state, chain, cache, site, value);
@@ -84,7 +85,8 @@ impl<M: Model> Kernel<M> for HammingBall {
             logs.push(here);
             for site in block.iter() {
                 let site = *site as usize;
-                site_log_probs(model, state, chain, cache, here, site, site_logs)?;
+                site_log_probs(model, state, chain, cache, here, site, site_logs)
+                    .map_err(StepError::at(chain))?;
                 let own = usize::from(state[site]);
                 let others = (1..space.values()).map(|shift| (own + shift) % space.values());
                 logs.extend(others.map(|value| site_logs[value]));

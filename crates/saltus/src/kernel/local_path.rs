@@ -3,7 +3,9 @@
 
 use super::path::round_randomly;
 use super::path_table::{Change, PathTable};
-use super::{Kernel, Position, StepError, StepFailure, StepReport, check_log_prob, follow_all};
+use super::{
+    Kernel, Position, StepError, StepFailure, StepReport, accept, check_log_prob, follow_all,
+};
 use crate::model::{Differences, Model, ModelError};
 use crate::rng::ChainRng;
 use crate::weight::Weight;
@@ -111,7 +113,9 @@ impl<M: Model> Kernel<M> for LocalPath {
         for chain in 0..position.chains() {
             let state = position.state(chain);
             for site in 0..state.len() {
-                model.site_diff(state, chain, &mut memory.cache, site, &mut memory.diff)?;
+                model
+                    .site_diff(state, chain, &mut memory.cache, site, &mut memory.diff)
+                    .map_err(StepError::at(chain))?;
                 if memory.diff.iter().any(|diff| diff.is_nan()) {
                     return Err(StepError { chain, cause: StepFailure::Difference });
                 }
@@ -134,19 +138,23 @@ impl<M: Model> Kernel<M> for LocalPath {
             let state = position.state_mut(chain);
             let count = round_randomly(scale, rng).clamp(1, state.len());
             let log_forward = memory.tables[chain].draw(count, state, rng, &mut memory.path);
-            let change = check_log_prob(chain, memory.walk(model, state, chain)?)?;
-            memory.weigh_around(model, self.weight, state, chain)?;
+            let change = memory.walk(model, state, chain).map_err(StepError::at(chain))?;
+            check_log_prob(chain, change)?;
+            memory.weigh_around(model, self.weight, state, chain).map_err(StepError::at(chain))?;
             let way_back = memory.before.iter().rev().copied();
             let log_reverse = memory.tables[chain].log_prob_of(way_back);
-            let acceptance = (change + (log_reverse - log_forward)).exp().min(1.0);
+            let log_ratio = change + (log_reverse - log_forward);
+            let (acceptance, accepted) = accept(chain, log_ratio, rng)?;
             *report = StepReport { acceptance, changed: count as u32, evaluations: 1 };
-            if rng.flip(acceptance) {
+            if accepted {
                 position.log_prob[chain] += change;
             } else {
                 report.changed = 0;
                 std::mem::swap(&mut memory.path, &mut memory.before);
-                memory.walk(model, state, chain)?;
-                memory.weigh_around(model, self.weight, state, chain)?;
+                memory.walk(model, state, chain).map_err(StepError::at(chain))?;
+                memory
+                    .weigh_around(model, self.weight, state, chain)
+                    .map_err(StepError::at(chain))?;
             }
         }
         Ok(())

@@ -1,7 +1,9 @@
-//! Metropolis–Hastings, the one place that accepts or rejects: draw a move, evaluate where it
-//! leads, score the way back.
+//! Metropolis–Hastings for informed proposals: draw a move, evaluate where it leads, score the way
+//! back.
 
-use super::{Kernel, Position, StepError, StepFailure, StepReport, check_log_prob, check_start};
+use super::{
+    Kernel, Position, StepError, StepFailure, StepReport, accept, check_log_prob, check_start,
+};
 use crate::math::vectorised;
 use crate::model::{Differences, Model};
 use crate::rng::ChainRng;
@@ -90,13 +92,15 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         memory: &mut Self::Memory,
     ) -> Result<(), StepError> {
         let states = States::new(&position.states, position.sites);
-        model.log_prob_and_diff(
-            self.0.differences(),
-            states,
-            &mut memory.cache,
-            &mut position.log_prob,
-            &mut memory.diff,
-        )?;
+        model
+            .log_prob_and_diff(
+                self.0.differences(),
+                states,
+                &mut memory.cache,
+                &mut position.log_prob,
+                &mut memory.diff,
+            )
+            .map_err(StepError::at(0))?;
         let diffs = memory.diff.chunks_exact(model.space().diff_len());
         for (chain, (diff, table)) in diffs.zip(&mut memory.tables).enumerate() {
             check_start(chain, position.log_prob[chain])?;
@@ -126,13 +130,15 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
                 &mut memory.paths[chain],
             );
         }
-        model.log_prob_and_diff(
-            self.0.differences(),
-            States::new(&memory.proposed, sites),
-            &mut memory.cache,
-            &mut memory.log_prob,
-            &mut memory.diff,
-        )?;
+        model
+            .log_prob_and_diff(
+                self.0.differences(),
+                States::new(&memory.proposed, sites),
+                &mut memory.cache,
+                &mut memory.log_prob,
+                &mut memory.diff,
+            )
+            .map_err(StepError::at(0))?;
         let diffs = memory.diff.chunks_exact(model.space().diff_len());
         let rows = memory.proposed.chunks_exact(sites).zip(diffs);
         for (chain, ((proposed, diff), report)) in rows.zip(reports).enumerate() {
@@ -148,8 +154,9 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
             let log_reverse = self.0.log_reverse(proposed, state, table, &memory.paths[chain]);
             let log_ratio =
                 log_prob - position.log_prob[chain] + (log_reverse - memory.log_forward[chain]);
-            report.acceptance = log_ratio.exp().min(1.0);
-            if rngs[chain].flip(report.acceptance) {
+            let (acceptance, accepted) = accept(chain, log_ratio, &mut rngs[chain])?;
+            report.acceptance = acceptance;
+            if accepted {
                 report.changed = count_changed(state, proposed);
                 state.copy_from_slice(proposed);
                 position.log_prob[chain] = log_prob;

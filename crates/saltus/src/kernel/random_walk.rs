@@ -2,7 +2,9 @@
 
 use super::metropolis::count_changed;
 use super::path::round_randomly;
-use super::{Kernel, Position, StepError, StepReport, check_log_prob, check_start, follow_all};
+use super::{
+    Kernel, Position, StepError, StepReport, accept, check_log_prob, check_start, follow_all,
+};
 use crate::model::Model;
 use crate::rng::ChainRng;
 use crate::space::States;
@@ -49,7 +51,9 @@ impl<M: Model> Kernel<M> for RandomWalk {
             return follow_all(model, position, &mut memory.cache);
         }
         let states = States::new(&position.states, position.sites);
-        model.log_prob(states, &mut memory.cache, &mut position.log_prob)?;
+        model
+            .log_prob(states, &mut memory.cache, &mut position.log_prob)
+            .map_err(StepError::at(0))?;
         for (chain, log_prob) in position.log_prob.iter().enumerate() {
             check_start(chain, *log_prob)?;
         }
@@ -113,16 +117,16 @@ fn walk_along<M: Model>(
     let mut log_ratio = 0.0;
     for (site, value) in picked.iter().zip(&mut targets) {
         let site = *site as usize;
-        model.site_diff(state, chain, cache, site, diff)?;
+        model.site_diff(state, chain, cache, site, diff).map_err(StepError::at(chain))?;
         log_ratio += diff[usize::from(*value)];
         let old = state[site];
         model.set_site(state, chain, cache, site, *value);
         *value = old;
     }
     check_log_prob(chain, log_ratio)?;
-    let acceptance = log_ratio.exp().min(1.0);
+    let (acceptance, accepted) = accept(chain, log_ratio, rng)?;
     let mut changed = picked.len() as u32;
-    if rng.flip(acceptance) {
+    if accepted {
         position.log_prob[chain] += log_ratio;
     } else {
         for (site, old) in picked.iter().zip(&targets) {
@@ -151,13 +155,13 @@ fn walk_at_once<M: Model>(
         let change = |site, value| proposed[site] = value;
         pick(scale, model.space().values(), state, picked, &mut rngs[chain], change);
     }
-    model.log_prob(States::new(proposed, sites), cache, log_prob)?;
+    model.log_prob(States::new(proposed, sites), cache, log_prob).map_err(StepError::at(0))?;
     for (chain, proposed) in proposed.chunks_exact(sites).enumerate() {
         let log_ratio = check_log_prob(chain, log_prob[chain])? - position.log_prob[chain];
         let report = &mut reports[chain];
-        let acceptance = log_ratio.exp().min(1.0);
+        let (acceptance, accepted) = accept(chain, log_ratio, &mut rngs[chain])?;
         *report = StepReport { acceptance, changed: 0, evaluations: 1 };
-        if rngs[chain].flip(report.acceptance) {
+        if accepted {
             report.changed = count_changed(position.state(chain), proposed);
             position.state_mut(chain).copy_from_slice(proposed);
             position.log_prob[chain] = log_prob[chain];

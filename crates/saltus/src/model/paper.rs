@@ -45,6 +45,12 @@ pub fn ising(
     lattice: Lattice,
     seed: u64,
 ) -> Result<Pairwise, ModelError> {
+    let (coupling, field) = ising_parameters(temperature, lattice, seed);
+    Pairwise::ising_lattice(lattice, coupling, field)
+}
+
+/// Coupling and field of [`ising()`].
+pub fn ising_parameters(temperature: Temperature, lattice: Lattice, seed: u64) -> (f32, Vec<f32>) {
     let scale = match temperature {
         Temperature::High => 1.0,
         Temperature::Low => 2.0,
@@ -57,12 +63,17 @@ pub fn ising(
             -(scale * (random + if inside { 0.5 } else { -0.5 })) as f32
         })
         .collect();
-    Pairwise::ising_lattice(lattice, 0.5 * scale as f32, field)
+    (0.5 * scale as f32, field)
 }
 
 /// The Potts model of the paper: free boundaries, coupling 1, field U(−1.5, 1.5) ± 0.5·c/C for
 /// value number c = 1…C, plus inside the disc and minus outside. The paper has 30×30 sites.
 pub fn potts(lattice: Lattice, values: usize, seed: u64) -> Result<Pairwise, ModelError> {
+    Pairwise::potts_lattice(lattice, values, 1.0, &potts_field(lattice, values, seed))
+}
+
+/// The field of [`potts()`].
+pub fn potts_field(lattice: Lattice, values: usize, seed: u64) -> Vec<f32> {
     let mut rng = ChainRng::new(seed, Stream::Model);
     let mut field = Vec::with_capacity(lattice.sites() * values);
     for inside in inside_disc(lattice) {
@@ -72,7 +83,7 @@ pub fn potts(lattice: Lattice, values: usize, seed: u64) -> Result<Pairwise, Mod
             field.push((random + if inside { slope } else { -slope }) as f32);
         }
     }
-    Pairwise::potts_lattice(lattice, values, 1.0, &field)
+    field
 }
 
 fn normals(count: usize, deviation: f64, seed: u64) -> Vec<f32> {

@@ -1,7 +1,7 @@
 //! A block of chains with everything it needs to go on: states, kernel, memory, random streams
 //! and what was kept so far.
 
-use super::{Failed, Observable, Settings};
+use super::{Failed, Observable, RunError, Settings};
 use crate::kernel::block_gibbs::BlockGibbs;
 use crate::kernel::gibbs::Gibbs;
 use crate::kernel::hamming_ball::HammingBall;
@@ -92,7 +92,7 @@ pub(super) fn new_block<'a, M: Model>(
     settings: &Settings,
     chains: Range<usize>,
     observables: &'a Observables<'a>,
-) -> Box<dyn ChainBlock + 'a> {
+) -> Result<Box<dyn ChainBlock + 'a>, RunError> {
     let &Settings { weight, differences, .. } = settings;
     let rows = |formula| Metropolis(Rows { formula, weight, differences });
     match settings.sampler {
@@ -126,7 +126,7 @@ fn boxed<'a, M: Model, K: Kernel<M> + 'a>(
     settings: &Settings,
     chains: Range<usize>,
     observables: &'a Observables<'a>,
-) -> Box<dyn ChainBlock + 'a>
+) -> Result<Box<dyn ChainBlock + 'a>, RunError>
 where
     K::Memory: 'a,
 {
@@ -137,10 +137,10 @@ where
         chains.map(|chain| ChainRng::new(settings.seed, Stream::Chain(chain as u64))).collect();
     let mut states = vec![0; count * sites];
     for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
-        model.initial_state(rng, state);
+        draw_initial_state(model, rng, state)?;
     }
     let series = vec![Vec::new(); 2 + observables.own.len()];
-    Box::new(Block {
+    Ok(Box::new(Block {
         memory: kernel.new_memory(model, count),
         model,
         kernel,
@@ -157,7 +157,21 @@ where
         sums: vec![Sums::default(); count],
         recent: 0.0,
         traces: vec![ChainTrace { series, ..ChainTrace::default() }; count],
-    })
+    }))
+}
+
+/// Draws a state to start from, and sees that it is one.
+pub(super) fn draw_initial_state<M: Model>(
+    model: &M,
+    rng: &mut ChainRng,
+    state: &mut [u8],
+) -> Result<(), RunError> {
+    model.initial_state(rng, state);
+    let last = model.space().values() - 1;
+    match state.iter().position(|value| usize::from(*value) > last) {
+        None => Ok(()),
+        Some(site) => Err(RunError::InitialState { site, value: state[site], last }),
+    }
 }
 
 impl<M: Model, K: Kernel<M>> Block<'_, M, K> {

@@ -51,14 +51,15 @@ pub struct Outcome {
     pub threads: usize,
     /// The kept draws.
     pub trace: Trace,
-    /// The last state of each chain.
+    /// The last state of each chain; after a failure, that of the failed chain may be half of a
+    /// move.
     pub last_states: Vec<Vec<u8>>,
     /// The scale that the draws were made with, if the sampler has one.
     pub scale: Option<f64>,
-    /// Mean acceptance over the kept draws.
+    /// Mean acceptance over the kept draws, or over the warm-up if it ended there.
     pub acceptance: f64,
-    /// Mean acceptance of each chain over the kept draws.
-    pub chain_acceptance: Vec<f64>,
+    /// Chains in which no site changed during the kept draws.
+    pub stuck: Vec<usize>,
     /// Mean number of sites that changed in a step.
     pub sites_changed_per_step: f64,
     /// Evaluations made per step and chain: of value and differences together, or of the value at
@@ -90,10 +91,7 @@ pub(super) fn collect(
         threads,
         scale,
         acceptance: per_step(|chain| chain.acceptance),
-        chain_acceptance: results
-            .iter()
-            .map(|chain| chain.acceptance / (chain.steps as f64).max(1.0))
-            .collect(),
+        stuck: (0..results.len()).filter(|chain| results[*chain].changed == 0.0).collect(),
         sites_changed_per_step: per_step(|chain| chain.changed),
         evaluations_performed_per_step: per_step(|chain| chain.evaluations),
         last_states: results.iter().map(|chain| chain.state.clone()).collect(),

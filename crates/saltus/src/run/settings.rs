@@ -93,6 +93,21 @@ pub enum RunError {
         /// Steps per kept draw.
         thin: usize,
     },
+    /// The model started a chain outside its space.
+    #[error(
+        "the model started a chain with value {value} at site {site}; values go from 0 to {last}"
+    )]
+    InitialState {
+        /// The site.
+        site: usize,
+        /// The value it was given.
+        value: u8,
+        /// The largest value there is.
+        last: usize,
+    },
+    /// Two observables of one name.
+    #[error("there are two observables named '{0}'")]
+    ObservableName(String),
     /// Threads could not be started.
     #[error("cannot start the threads: {0}")]
     Threads(String),
