@@ -2,6 +2,7 @@
 //! one site alone took another value.
 
 pub mod callable;
+pub mod checkerboard;
 pub mod edge_list;
 pub mod fhmm;
 pub mod graph;
@@ -13,6 +14,7 @@ pub mod rbm;
 
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
+use checkerboard::Sweep;
 use graph::Graph;
 use serde::{Deserialize, Serialize};
 
@@ -161,6 +163,18 @@ pub trait Model: Send + Sync {
 
     /// Which sites a site's differences depend on, if they are few.
     fn graph(&self) -> Option<&Graph> {
+        None
+    }
+
+    /// Redraws every site of a followed chain once from its conditional distribution, colour by
+    /// colour, if the model can do that faster than site by site.
+    fn sweep(
+        &self,
+        state: &mut [u8],
+        cache: &mut Self::Cache,
+        rng: &mut ChainRng,
+    ) -> Option<Sweep> {
+        let _ = (state, cache, rng);
         None
     }
 

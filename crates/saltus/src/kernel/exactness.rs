@@ -18,8 +18,8 @@ use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
 use crate::model::rbm::Rbm;
 use crate::model::{Differences, Model, ModelError};
-use crate::rng::ChainRng;
 use crate::rng::script::enumerate;
+use crate::rng::{ChainRng, Stream};
 use crate::space::{Space, States};
 use crate::weight::Weight;
 
@@ -126,31 +126,33 @@ fn transitions<M: Model, K: Kernel<M>>(
     kernel: &K,
     scale_at: impl Fn(&[u8]) -> f64,
 ) -> Matrix {
+    let states = all_states(model.space());
+    states.iter().map(|state| transitions_from(model, kernel, scale_at(state), state)).collect()
+}
+
+/// The exact law of one step of a kernel from one state.
+fn transitions_from<M: Model, K: Kernel<M>>(
+    model: &M,
+    kernel: &K,
+    scale: f64,
+    state: &[u8],
+) -> Vec<f64> {
     let space = model.space();
-    let states = all_states(space);
-    states
-        .iter()
-        .map(|state| {
-            let scale = scale_at(state);
-            let mut row = vec![0.0; states.len()];
-            let mut memory = kernel.new_memory(model, 1);
-            enumerate(
-                |rng| {
-                    let mut position = Position::new(state.clone(), space.sites());
-                    kernel.start(scale, model, &mut position, &mut memory).unwrap();
-                    let mut report = [StepReport::default()];
-                    let rngs = std::slice::from_mut(rng);
-                    kernel
-                        .step(scale, model, &mut position, &mut memory, rngs, &mut report)
-                        .unwrap();
-                    check_bookkeeping(model, state, &position, report[0]);
-                    index_of(space, position.state(0))
-                },
-                |reached, probability| row[reached] += probability,
-            );
-            row
-        })
-        .collect()
+    let mut row = vec![0.0; all_states(space).len()];
+    let mut memory = kernel.new_memory(model, 1);
+    enumerate(
+        |rng| {
+            let mut position = Position::new(state.to_vec(), space.sites());
+            kernel.start(scale, model, &mut position, &mut memory).unwrap();
+            let mut report = [StepReport::default()];
+            let rngs = std::slice::from_mut(rng);
+            kernel.step(scale, model, &mut position, &mut memory, rngs, &mut report).unwrap();
+            check_bookkeeping(model, state, &position, report[0]);
+            index_of(space, position.state(0))
+        },
+        |reached, probability| row[reached] += probability,
+    );
+    row
 }
 
 /// log π kept along the way is that of the state, and changed sites are counted right.
@@ -399,6 +401,49 @@ fn gibbs_sweeps_leave_the_distribution_alone() {
             assert!(error < DOUBLE, "gibbs on {name}: {error:e}");
         }
     });
+}
+
+#[test]
+fn sweeps_in_vector_loops_follow_the_law_of_sweeps_site_by_site() {
+    const SWEEPS: usize = 200_000;
+    for (number, lattice) in [
+        Lattice::free(2, 3).unwrap(),
+        Lattice::free(3, 3).unwrap(),
+        Lattice::free(1, 7).unwrap(),
+        Lattice::periodic(2, 4).unwrap(),
+        Lattice::periodic(4, 2).unwrap(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let field = (0..lattice.sites()).map(|i| (i as f32 * 1.7).sin()).collect();
+        let model = Pairwise::ising_lattice(lattice, 0.35, field).unwrap();
+        let space = *model.space();
+        let start: Vec<u8> = (0..space.sites()).map(|site| u8::from(site % 3 == 0)).collect();
+        let exact = transitions_from(&model, &Gibbs, 1.0, &start);
+        let mut rng = ChainRng::new(7, Stream::Chain(number as u64));
+        let mut cache = model.new_cache(1);
+        let mut counts = vec![0.0; exact.len()];
+        for _ in 0..SWEEPS {
+            let mut position = Position::new(start.clone(), space.sites());
+            let sweep = model.sweep(position.state_mut(0), &mut cache, &mut rng).unwrap();
+            position.log_prob[0] = sweep.log_prob;
+            let report = StepReport { acceptance: 1.0, changed: sweep.changed, evaluations: 1 };
+            check_bookkeeping(&model, &start, &position, report);
+            counts[index_of(&space, position.state(0))] += 1.0;
+        }
+        for (count, probability) in counts.iter().zip(exact) {
+            let expected = SWEEPS as f64 * probability;
+            // Some 1,300 counts in all: six deviations are beyond chance.
+            let deviation = expected.sqrt().max(1.0);
+            let error: f64 = count - expected;
+            assert!(error.abs() < 6.0 * deviation, "{lattice:?}: {count} {expected}");
+        }
+    }
+    let odd = Lattice::periodic(3, 4).unwrap();
+    let odd = Pairwise::ising_lattice(odd, 0.35, vec![0.0; 12]).unwrap();
+    let mut rng = ChainRng::new(7, Stream::Chain(0));
+    assert_eq!(odd.sweep(&mut [0; 12], &mut odd.new_cache(1), &mut rng), None);
 }
 
 #[test]

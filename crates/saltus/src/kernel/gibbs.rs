@@ -1,7 +1,12 @@
 //! Gibbs sampling: every site in turn drawn from its conditional distribution, a sweep per step.
 
-use super::{Kernel, Position, StepError, StepReport, draw_from_logs, follow_all, site_log_probs};
+use super::{
+    Kernel, Position, StepError, StepFailure, StepReport, draw_from_logs, follow_all,
+    site_log_probs,
+};
+use crate::math::sigmoid;
 use crate::model::Model;
+use crate::model::checkerboard::Sweep;
 use crate::rng::ChainRng;
 
 /// Sweeps over all sites; on a sparse graph colour by colour, because sites of one colour do not
@@ -54,9 +59,30 @@ impl<M: Model> Kernel<M> for Gibbs {
             let mut log_prob = position.log_prob[chain];
             let state = position.state_mut(chain);
             let evaluations = (order.len() * (log_probs.len() - 1)) as u32;
+            if let Some(sweep) = whole_sweep(model, state, cache, rng) {
+                position.log_prob[chain] = sweep.log_prob;
+                *report = StepReport { acceptance: 1.0, changed: sweep.changed, evaluations };
+                continue;
+            }
             *report = StepReport { acceptance: 1.0, changed: 0, evaluations };
             for site in order.iter() {
                 let site = *site as usize;
+                if log_probs.len() == 2 && log_prob > f64::NEG_INFINITY {
+                    // Two values need one exponential, not two and a sum.
+                    let diffs = model.site_diff(state, chain, cache, site, log_probs);
+                    diffs.map_err(StepError::at(chain))?;
+                    let other = 1 - state[site];
+                    let change = log_probs[usize::from(other)];
+                    if change.is_nan() {
+                        return Err(StepError { chain, cause: StepFailure::Difference });
+                    }
+                    if rng.flip(sigmoid(change)) {
+                        model.set_site(state, chain, cache, site, other);
+                        log_prob += change;
+                        report.changed += 1;
+                    }
+                    continue;
+                }
                 site_log_probs(model, state, chain, cache, log_prob, site, log_probs)
                     .map_err(StepError::at(chain))?;
                 let value = draw_from_logs(chain, log_probs, weights, rng)?;
@@ -70,4 +96,19 @@ impl<M: Model> Kernel<M> for Gibbs {
         }
         Ok(())
     }
+}
+
+/// A sweep by the model itself, if it has one.
+fn whole_sweep<M: Model>(
+    model: &M,
+    state: &mut [u8],
+    cache: &mut M::Cache,
+    rng: &mut ChainRng,
+) -> Option<Sweep> {
+    // Decisions of a vector loop cannot be enumerated; tests compare the two ways instead.
+    #[cfg(test)]
+    if rng.is_scripted() {
+        return None;
+    }
+    model.sweep(state, cache, rng)
 }

@@ -12,7 +12,7 @@ use crate::space::{Space, States};
 /// use saltus::{Model, States};
 /// let coin = Independent::bernoulli(vec![3f32.ln()])?; // P(1) = 3/4
 /// let mut log_prob = [0.0, 0.0];
-/// coin.log_prob(States::new(&[0, 1], 1), &mut (), &mut log_prob)?;
+/// coin.log_prob(States::new(&[0, 1], 1), &mut coin.new_cache(2), &mut log_prob)?;
 /// assert!((log_prob[1] - log_prob[0] - 3f64.ln()).abs() < 1e-6);
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
@@ -90,18 +90,21 @@ pub(crate) fn sum_where_one(logits: &[f32], state: &[u8]) -> f64 {
 }
 
 impl Model for Independent {
-    type Cache = ();
+    /// The log-weights of the current values.
+    type Cache = Vec<f32>;
 
     fn space(&self) -> &Space {
         &self.space
     }
 
-    fn new_cache(&self, _chains: usize) {}
+    fn new_cache(&self, _chains: usize) -> Vec<f32> {
+        vec![0.0; if self.space.is_binary() { 0 } else { self.space.sites() }]
+    }
 
     fn log_prob(
         &self,
         states: States<'_>,
-        _cache: &mut (),
+        _cache: &mut Vec<f32>,
         log_prob: &mut [f64],
     ) -> Result<(), ModelError> {
         for (state, log_prob) in states.rows().zip(log_prob) {
@@ -114,11 +117,11 @@ impl Model for Independent {
         &self,
         _kind: Differences,
         states: States<'_>,
-        cache: &mut (),
+        here: &mut Vec<f32>,
         log_prob: &mut [f64],
         diff: &mut [f32],
     ) -> Result<(), ModelError> {
-        self.log_prob(states, cache, log_prob)?;
+        self.log_prob(states, here, log_prob)?;
         let sites = self.space.sites();
         for (state, diff) in states.rows().zip(diff.chunks_exact_mut(self.space.diff_len())) {
             if self.space.is_binary() {
@@ -131,14 +134,21 @@ impl Model for Independent {
                     },
                 );
             } else {
-                for (site, value) in state.iter().enumerate() {
-                    let here = self.weight(site, *value);
-                    for (plane, table) in
-                        diff.chunks_exact_mut(sites).zip(self.table.chunks_exact(sites))
-                    {
-                        plane[site] = table[site] - here;
-                    }
+                for (here, (site, value)) in here.iter_mut().zip(state.iter().enumerate()) {
+                    *here = self.weight(site, *value);
                 }
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        for (plane, table) in
+                            diff.chunks_exact_mut(sites).zip(self.table.chunks_exact(sites))
+                        {
+                            for ((diff, table), here) in plane.iter_mut().zip(table).zip(&*here) {
+                                *diff = table - here;
+                            }
+                        }
+                    },
+                );
             }
         }
         Ok(())
@@ -156,7 +166,7 @@ impl Model for Independent {
         &self,
         state: &[u8],
         _chain: usize,
-        _cache: &mut (),
+        _cache: &mut Vec<f32>,
         site: usize,
         diff: &mut [f64],
     ) -> Result<(), ModelError> {

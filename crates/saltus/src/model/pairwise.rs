@@ -1,10 +1,12 @@
 //! Ising and Potts models on any sparse graph, with the rectangular lattice as the fast path.
 
+use super::checkerboard::{Checkerboard, CheckerboardCache, Sweep};
 use super::graph::{Edge, Graph};
 use super::independent::transpose;
 use super::lattice::Lattice;
 use super::{Differences, Model, ModelError, check_finite, check_length};
 use crate::math::vectorised;
+use crate::rng::ChainRng;
 use crate::space::{Space, States};
 
 /// Sites that interact in pairs.
@@ -32,6 +34,7 @@ pub struct Pairwise {
     /// Added to log π: what a Potts model of two values loses when it is written with spins.
     constant: f64,
     stencil: Option<Stencil>,
+    checkerboard: Option<Checkerboard>,
 }
 
 /// A lattice whose couplings are all equal: neighbours stand at fixed offsets.
@@ -45,8 +48,15 @@ struct Stencil {
 #[derive(Clone, Debug)]
 pub struct PairwiseCache {
     bordered_spins: Vec<i8>,
-    bordered_values: Vec<i16>,
+    /// What the neighbours of each spin add up to, with and without the border of its row.
+    bordered_sums: Vec<i8>,
+    sums: Vec<i8>,
+    bordered_values: Vec<u8>,
+    /// Equal neighbours of each site, with and without the border of its row.
+    counts: Vec<u8>,
+    equal: Vec<u8>,
     here: Vec<f32>,
+    checkerboard: Option<CheckerboardCache>,
 }
 
 impl Pairwise {
@@ -55,7 +65,7 @@ impl Pairwise {
         let space = Space::new(field.len(), 2)?;
         check_finite("field", &field)?;
         let graph = Graph::new(field.len(), edges)?;
-        Ok(Self { space, graph, field, constant: 0.0, stencil: None })
+        Ok(Self { space, graph, field, constant: 0.0, stencil: None, checkerboard: None })
     }
 
     /// An Ising model on a lattice with equal couplings.
@@ -94,6 +104,7 @@ impl Pairwise {
             field: transpose(field, sites, values),
             constant: 0.0,
             stencil: None,
+            checkerboard: None,
         })
     }
 
@@ -112,8 +123,12 @@ impl Pairwise {
     }
 
     fn with_stencil(self, lattice: Lattice, coupling: f32) -> Self {
-        let stencil = lattice.has_stencil().then_some(Stencil { lattice, coupling });
-        Self { stencil, ..self }
+        let fits = lattice.has_stencil() && self.space.values() <= usize::from(OUTSIDE);
+        let stencil = fits.then_some(Stencil { lattice, coupling });
+        let spins = self.space.is_binary();
+        let checkerboard =
+            spins.then(|| Checkerboard::new(lattice, coupling, &self.field)).flatten();
+        Self { stencil, checkerboard, ..self }
     }
 
     /// The field acting on one value of one site.
@@ -180,31 +195,33 @@ impl Pairwise {
 impl Stencil {
     /// Differences and log π of a lattice of spins.
     #[inline(always)]
-    fn ising(&self, field: &[f32], state: &[u8], spins: &mut [i8], diff: &mut [f32]) -> f64 {
-        self.lattice.border(state, spins, 0, |value| 2 * value as i8 - 1);
+    fn ising(
+        &self,
+        field: &[f32],
+        state: &[u8],
+        cache: &mut PairwiseCache,
+        diff: &mut [f32],
+    ) -> f64 {
+        let PairwiseCache { bordered_spins, bordered_sums, sums, .. } = cache;
+        self.lattice.border(state, bordered_spins, 0, |value| 2 * value as i8 - 1);
         let columns = self.lattice.shape().1;
         let stride = self.lattice.stride();
-        let mut fields = 0.0;
-        let mut twice_pairs = 0i64;
-        let lines = field.chunks_exact(columns).zip(diff.chunks_exact_mut(columns));
-        for (row, (field, diff)) in lines.enumerate() {
-            let line = (row + 1) * stride;
-            let above = &spins[line + 1 - stride..][..columns];
-            let below = &spins[line + 1 + stride..][..columns];
-            let left = &spins[line..][..columns];
-            let right = &spins[line + 2..][..columns];
-            let here = &spins[line + 1..][..columns];
-            let mut pairs = 0i32;
-            for column in 0..columns {
-                let sum = above[column] + below[column] + left[column] + right[column];
-                let s = f32::from(here[column]);
-                pairs += i32::from(here[column] * sum);
-                diff[column] = -2.0 * s * (self.coupling * f32::from(sum) + field[column]);
-            }
-            twice_pairs += i64::from(pairs);
-            fields += aligned_field(field, here);
+        let length = bordered_sums.len();
+        let above = &bordered_spins[..length];
+        let below = &bordered_spins[2 * stride..][..length];
+        let left = &bordered_spins[stride - 1..][..length];
+        let right = &bordered_spins[stride + 1..][..length];
+        for at in 0..length {
+            bordered_sums[at] = above[at] + below[at] + left[at] + right[at];
         }
-        0.5 * f64::from(self.coupling) * twice_pairs as f64 + fields
+        without_border(bordered_sums, stride, columns, sums);
+        let mut twice_pairs = 0i32;
+        for (((diff, field), value), sum) in diff.iter_mut().zip(field).zip(state).zip(&*sums) {
+            let s = 2 * *value as i8 - 1;
+            *diff = -2.0 * f32::from(s) * (self.coupling * f32::from(*sum) + field);
+            twice_pairs += i32::from(s * sum);
+        }
+        0.5 * f64::from(self.coupling) * f64::from(twice_pairs) + aligned_field(field, state)
     }
 
     /// Differences and log π of a lattice of Potts values.
@@ -217,68 +234,79 @@ impl Stencil {
         diff: &mut [f32],
     ) -> f64 {
         let sites = state.len();
-        let PairwiseCache { bordered_values, here, .. } = cache;
-        self.lattice.border(state, bordered_values, -1, i16::from);
+        let PairwiseCache { bordered_values, counts, equal, here, .. } = cache;
+        self.lattice.border(state, bordered_values, OUTSIDE, |value| value);
         let columns = self.lattice.shape().1;
         let stride = self.lattice.stride();
-        here.fill(0.0);
-        let mut twice_pairs = 0i64;
-        let mut fields = 0.0;
+        let length = counts.len();
+        let above = &bordered_values[..length];
+        let own = &bordered_values[stride..][..length];
+        let below = &bordered_values[2 * stride..][..length];
+        let left = &bordered_values[stride - 1..][..length];
+        let right = &bordered_values[stride + 1..][..length];
+        // Whole rows with their borders are compared byte by byte; then the borders are left out.
         for (value, (diff, field)) in
             diff.chunks_exact_mut(sites).zip(field.chunks_exact(sites)).enumerate()
         {
-            let value = value as i16;
-            let lines = diff.chunks_exact_mut(columns).zip(field.chunks_exact(columns));
-            for (row, ((diff, field), here)) in
-                lines.zip(here.chunks_exact_mut(columns)).enumerate()
-            {
-                let line = (row + 1) * stride;
-                let above = &bordered_values[line + 1 - stride..][..columns];
-                let below = &bordered_values[line + 1 + stride..][..columns];
-                let left = &bordered_values[line..][..columns];
-                let right = &bordered_values[line + 2..][..columns];
-                let own = &bordered_values[line + 1..][..columns];
-                let mut pairs = 0i32;
-                for column in 0..columns {
-                    let equal = i16::from(above[column] == value)
-                        + i16::from(below[column] == value)
-                        + i16::from(left[column] == value)
-                        + i16::from(right[column] == value);
-                    let weight = field[column] + self.coupling * f32::from(equal);
-                    diff[column] = weight;
-                    let is_own = own[column] == value;
-                    here[column] += if is_own { weight } else { 0.0 };
-                    pairs += i32::from(if is_own { equal } else { 0 });
-                }
-                twice_pairs += i64::from(pairs);
+            let value = value as u8;
+            for at in 0..length {
+                counts[at] = u8::from(above[at] == value)
+                    + u8::from(below[at] == value)
+                    + u8::from(left[at] == value)
+                    + u8::from(right[at] == value);
             }
+            without_border(counts, stride, columns, equal);
+            for ((diff, field), equal) in diff.iter_mut().zip(field).zip(equal.iter()) {
+                *diff = field + self.coupling * f32::from(*equal);
+            }
+        }
+        for at in 0..length {
+            counts[at] = u8::from(above[at] == own[at])
+                + u8::from(below[at] == own[at])
+                + u8::from(left[at] == own[at])
+                + u8::from(right[at] == own[at]);
+        }
+        without_border(counts, stride, columns, equal);
+        let twice_pairs: u32 = equal.iter().map(|equal| u32::from(*equal)).sum();
+        let mut fields = [0.0; 4];
+        for (site, value) in state.iter().enumerate() {
+            let at = usize::from(*value) * sites + site;
+            here[site] = diff[at];
+            fields[site % 4] += f64::from(field[at]);
         }
         for diff in diff.chunks_exact_mut(sites) {
             for (diff, here) in diff.iter_mut().zip(here.iter()) {
                 *diff -= here;
             }
         }
-        for (site, value) in state.iter().enumerate() {
-            fields += f64::from(field[usize::from(*value) * sites + site]);
-        }
-        0.5 * f64::from(self.coupling) * twice_pairs as f64 + fields
+        0.5 * f64::from(self.coupling) * f64::from(twice_pairs) + fields.iter().sum::<f64>()
     }
 }
 
-/// Σ b s of one line, in eight running sums so that it vectorises.
+/// What stands around a lattice that ends; no site has this value.
+const OUTSIDE: u8 = u8::MAX;
+
+/// Copies rows without the first and last entry that their border takes.
 #[inline(always)]
-fn aligned_field(field: &[f32], spins: &[i8]) -> f64 {
+fn without_border<T: Copy>(bordered: &[T], stride: usize, columns: usize, inner: &mut [T]) {
+    for (inner, bordered) in inner.chunks_exact_mut(columns).zip(bordered.chunks_exact(stride)) {
+        inner.copy_from_slice(&bordered[1..=columns]);
+    }
+}
+
+/// Σ b s, in eight running sums so that it vectorises.
+#[inline(always)]
+fn aligned_field(field: &[f32], state: &[u8]) -> f64 {
     let mut sums = [0.0f64; 8];
-    let (field, field_tail) = field.as_chunks::<8>();
-    let (spins, spins_tail) = spins.as_chunks::<8>();
-    for (field, spins) in field.iter().zip(spins) {
+    let (fields, fields_tail) = field.as_chunks::<8>();
+    let (values, values_tail) = state.as_chunks::<8>();
+    for (field, values) in fields.iter().zip(values) {
         for lane in 0..8 {
-            sums[lane] += f64::from(field[lane] * f32::from(spins[lane]));
+            sums[lane] += f64::from(field[lane] * spin(values[lane]));
         }
     }
-    let tail: f64 =
-        field_tail.iter().zip(spins_tail).map(|(b, s)| f64::from(b * f32::from(*s))).sum();
-    sums.iter().sum::<f64>() + tail
+    let tail = fields_tail.iter().zip(values_tail).map(|(b, value)| f64::from(b * spin(*value)));
+    sums.iter().sum::<f64>() + tail.sum::<f64>()
 }
 
 /// 0 and 1 as −1 and +1.
@@ -295,12 +323,20 @@ impl Model for Pairwise {
     }
 
     fn new_cache(&self, _chains: usize) -> PairwiseCache {
-        let bordered = self.stencil.map_or(0, |stencil| stencil.lattice.bordered_len());
         let binary = self.space.is_binary();
+        let lattice = self.stencil.map(|stencil| stencil.lattice);
+        let bordered = lattice.map_or(0, |lattice| lattice.bordered_len());
+        let rows = lattice.map_or(0, |lattice| lattice.shape().0 * lattice.stride());
+        let only = |wanted: bool, length: usize| if wanted { length } else { 0 };
         PairwiseCache {
-            bordered_spins: vec![0; if binary { bordered } else { 0 }],
-            bordered_values: vec![0; if binary { 0 } else { bordered }],
-            here: vec![0.0; if binary { 0 } else { self.space.sites() }],
+            bordered_spins: vec![0; only(binary, bordered)],
+            bordered_sums: vec![0; only(binary, rows)],
+            sums: vec![0; only(binary && lattice.is_some(), self.space.sites())],
+            bordered_values: vec![0; only(!binary, bordered)],
+            counts: vec![0; only(!binary, rows)],
+            equal: vec![0; only(!binary, self.space.sites())],
+            here: vec![0.0; only(!binary, self.space.sites())],
+            checkerboard: self.checkerboard.as_ref().map(Checkerboard::new_cache),
         }
     }
 
@@ -329,7 +365,7 @@ impl Model for Pairwise {
             let variable = match (self.stencil, self.space.is_binary()) {
                 (Some(stencil), true) => vectorised(
                     #[inline(always)]
-                    || stencil.ising(&self.field, state, &mut cache.bordered_spins, diff),
+                    || stencil.ising(&self.field, state, cache, diff),
                 ),
                 (Some(stencil), false) => vectorised(
                     #[inline(always)]
@@ -381,5 +417,16 @@ impl Model for Pairwise {
 
     fn graph(&self) -> Option<&Graph> {
         Some(&self.graph)
+    }
+
+    fn sweep(
+        &self,
+        state: &mut [u8],
+        cache: &mut PairwiseCache,
+        rng: &mut ChainRng,
+    ) -> Option<Sweep> {
+        let (board, cache) = (self.checkerboard.as_ref()?, cache.checkerboard.as_mut()?);
+        let sweep = board.sweep(state, cache, rng);
+        Some(Sweep { log_prob: sweep.log_prob + self.constant, ..sweep })
     }
 }
