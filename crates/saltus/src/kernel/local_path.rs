@@ -62,12 +62,12 @@ impl<M: Model> LocalPathMemory<M> {
                 }
             }
         }
-        for site in &self.touched {
-            let site = *site as usize;
-            model.site_diff(state, chain, &mut self.cache, site, &mut self.diff)?;
-            self.tables[chain].set(weight, site, state[site], &self.diff);
-        }
-        Ok(())
+        let Self { tables, touched, cache, diff, .. } = self;
+        let touched = touched.iter().map(|site| *site as usize);
+        tables[chain].set(weight, touched, diff, |site, diff| {
+            model.site_diff(state, chain, cache, site, diff)?;
+            Ok(state[site])
+        })
     }
 
     /// Takes the changes of the path, or takes them back; returns the change of log π.
@@ -112,15 +112,15 @@ impl<M: Model> Kernel<M> for LocalPath {
         follow_all(model, position, &mut memory.cache)?;
         for chain in 0..position.chains() {
             let state = position.state(chain);
-            for site in 0..state.len() {
-                model
-                    .site_diff(state, chain, &mut memory.cache, site, &mut memory.diff)
-                    .map_err(StepError::at(chain))?;
-                if memory.diff.iter().any(|diff| diff.is_nan()) {
+            let LocalPathMemory { tables, cache, diff, .. } = memory;
+            tables[chain].set(self.weight, 0..state.len(), diff, |site, diff| {
+                let diffs = model.site_diff(state, chain, cache, site, diff);
+                diffs.map_err(StepError::at(chain))?;
+                if diff.iter().any(|diff| diff.is_nan()) {
                     return Err(StepError { chain, cause: StepFailure::Difference });
                 }
-                memory.tables[chain].set(self.weight, site, state[site], &memory.diff);
-            }
+                Ok(state[site])
+            })?;
         }
         Ok(())
     }

@@ -59,11 +59,35 @@ impl PathTable {
         self.tree.rebuild();
     }
 
-    /// Weighs the changes of one site that holds `own` by their differences.
-    pub(super) fn set(&mut self, weight: Weight, site: usize, own: u8, diff: &[f64]) {
+    /// Weighs the changes of some sites anew; `diff_of` gives the value of a site and fills in its
+    /// differences.
+    pub(super) fn set<E>(
+        &mut self,
+        weight: Weight,
+        sites: impl ExactSizeIterator<Item = usize>,
+        diff: &mut [f64],
+        mut diff_of: impl FnMut(usize, &mut [f64]) -> Result<u8, E>,
+    ) -> Result<(), E> {
+        let at_once = self.tree.prefers_rebuild(sites.len());
+        for site in sites {
+            let own = diff_of(site, diff)?;
+            let total = self.weigh_site(weight, site, own, diff);
+            if at_once {
+                self.tree.weights_mut()[site] = total;
+            } else {
+                self.tree.set(site, total);
+            }
+        }
+        if at_once {
+            self.tree.rebuild();
+        }
+        Ok(())
+    }
+
+    /// Weighs the changes of one site that holds `own`; returns their sum.
+    fn weigh_site(&mut self, weight: Weight, site: usize, own: u8, diff: &[f64]) -> f64 {
         if self.changes.is_empty() {
-            self.tree.set(site, weigh(weight, diff[usize::from(1 - own)]));
-            return;
+            return weigh(weight, diff[usize::from(1 - own)]);
         }
         let mut total = 0.0;
         for (value, diff) in diff.iter().enumerate() {
@@ -71,7 +95,7 @@ impl PathTable {
             self.changes[value * self.sites + site] = change;
             total += change;
         }
-        self.tree.set(site, total);
+        total
     }
 
     /// Draws `count` distinct sites one after the other, and a change of each; returns the
@@ -134,8 +158,15 @@ impl PathTable {
     }
 
     fn put_back(&mut self) {
-        while let Some((site, weight)) = self.taken.pop() {
-            self.tree.set(site, weight);
+        if self.tree.prefers_rebuild(self.taken.len()) {
+            for (site, weight) in self.taken.drain(..) {
+                self.tree.weights_mut()[site] = weight;
+            }
+            self.tree.rebuild();
+        } else {
+            for (site, weight) in self.taken.drain(..) {
+                self.tree.set(site, weight);
+            }
         }
     }
 }
