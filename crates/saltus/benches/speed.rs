@@ -7,6 +7,7 @@
 //! SALTUS_DATA, or from `../shared/data` beside the project; without them random ones of the same
 //! size stand in.
 
+use Sampler::{Bg, Dlmc, Dlmcf, Dmala, Gibbs, Gwg, Hb, Pas, Rwm};
 use saltus::model::fhmm::Fhmm;
 use saltus::model::lattice::Lattice;
 use saltus::model::paper::{self, Temperature};
@@ -17,17 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Samplers in the order of the paper's table.
-const SAMPLERS: [Sampler; 9] = [
-    Sampler::Hb,
-    Sampler::Bg,
-    Sampler::Rwm,
-    Sampler::Gwg,
-    Sampler::Dmala,
-    Sampler::Pas,
-    Sampler::Dlmc,
-    Sampler::Dlmcf,
-    Sampler::Gibbs,
-];
+const SAMPLERS: [Sampler; 9] = [Hb, Bg, Rwm, Gwg, Dmala, Pas, Dlmc, Dlmcf, Gibbs];
 const CHAINS: usize = 100;
 /// Wall time of one measurement after warm-up.
 const MEASURED: Duration = Duration::from_millis(700);
@@ -87,7 +78,7 @@ fn machine(name: &str, hidden: usize, values: usize) -> Rbm {
 
 /// Seconds per step of all chains on that many threads.
 fn seconds_per_step<M: Model>(model: &M, sampler: Sampler, threads: usize) -> f64 {
-    let warmup = if sampler == Sampler::Gibbs { 20 } else { 300 };
+    let warmup = if sampler == Gibbs { 20 } else { 300 };
     let settings = |draws, time_limit| Settings {
         sampler,
         chains: CHAINS,
@@ -127,8 +118,6 @@ fn measure<M: Model>(target: &Target, model: &M) {
         );
     }
 }
-
-use Sampler::{Dlmc, Dlmcf, Dmala, Gwg, Pas, Rwm};
 
 #[rustfmt::skip]
 const TARGETS: [Target; 16] = [
