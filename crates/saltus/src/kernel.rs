@@ -1,6 +1,7 @@
 //! Transitions: what takes a block of chains from one state to the next.
 
 pub mod block_gibbs;
+pub mod conditional;
 #[cfg(test)]
 mod exactness;
 pub mod gibbs;
@@ -174,48 +175,5 @@ pub(crate) fn follow_all<M: Model>(
         let log_prob = followed.map_err(StepError::at(chain))?;
         position.log_prob[chain] = check_start(chain, log_prob)?;
     }
-    Ok(())
-}
-
-/// Draws an index with probability proportional to e^log; `weights` is scratch space.
-pub(crate) fn draw_from_logs(
-    chain: usize,
-    logs: &[f64],
-    weights: &mut Vec<f64>,
-    rng: &mut ChainRng,
-) -> Result<usize, StepError> {
-    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    weights.clear();
-    weights.extend(logs.iter().map(|log| (log - largest).exp()));
-    let total: f64 = weights.iter().sum();
-    if !total.is_finite() {
-        return Err(StepError { chain, cause: StepFailure::Difference });
-    }
-    Ok(rng.index(&*weights, total))
-}
-
-/// log π with each value of one site of a followed chain, given log π `here` of its state.
-pub(crate) fn site_log_probs<M: Model>(
-    model: &M,
-    state: &mut [u8],
-    chain: usize,
-    cache: &mut M::Cache,
-    here: f64,
-    site: usize,
-    log_probs: &mut [f64],
-) -> Result<(), ModelError> {
-    if here > f64::NEG_INFINITY {
-        model.site_diff(state, chain, cache, site, log_probs)?;
-        log_probs.iter_mut().for_each(|change| *change += here);
-        return Ok(());
-    }
-    // No difference leads out of a forbidden state: evaluate each value on its own.
-    let own = state[site];
-    for (value, log_prob) in log_probs.iter_mut().enumerate() {
-        state[site] = value as u8;
-        *log_prob = model.follow(state, chain, cache)?;
-    }
-    state[site] = own;
-    model.follow(state, chain, cache)?;
     Ok(())
 }

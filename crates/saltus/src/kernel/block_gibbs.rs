@@ -1,29 +1,29 @@
 //! Block Gibbs (BG): two sites at a time drawn jointly from their conditional distribution.
 
-use super::{Kernel, Position, StepError, StepReport, draw_from_logs, follow_all, site_log_probs};
-use crate::model::{Model, ModelError};
+use super::StepError;
+use super::conditional::{Followed, Redraw, Redrawn};
+use crate::model::Model;
 use crate::rng::ChainRng;
 
 /// Redraws two random sites together; with one site in all, that one.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockGibbs;
 
-/// What [`BlockGibbs`] keeps of a block of chains.
-pub struct BlockGibbsMemory<M: Model> {
-    cache: M::Cache,
+/// What [`BlockGibbs`] works with.
+pub struct BlockGibbsScratch {
     first: Vec<f64>,
     second: Vec<f64>,
+    /// log π for every pair of values, the second site's running fastest.
     joint: Vec<f64>,
     weights: Vec<f64>,
 }
 
-impl<M: Model> Kernel<M> for BlockGibbs {
-    type Memory = BlockGibbsMemory<M>;
+impl Redraw for BlockGibbs {
+    type Scratch = BlockGibbsScratch;
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
+    fn new_scratch<M: Model>(&self, model: &M) -> BlockGibbsScratch {
         let values = model.space().values();
-        BlockGibbsMemory {
-            cache: model.new_cache(chains),
+        BlockGibbsScratch {
             first: vec![0.0; values],
             second: vec![0.0; values],
             joint: Vec::with_capacity(values * values),
@@ -31,79 +31,38 @@ impl<M: Model> Kernel<M> for BlockGibbs {
         }
     }
 
-    fn start(
+    fn redraw<M: Model>(
         &self,
-        _scale: f64,
-        model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-    ) -> Result<(), StepError> {
-        follow_all(model, position, &mut memory.cache)
-    }
-
-    fn step(
-        &self,
-        _scale: f64,
-        model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
-    ) -> Result<(), StepError> {
-        let space = *model.space();
-        for (chain, (rng, report)) in rngs.iter_mut().zip(reports).enumerate() {
-            let here = position.log_prob[chain];
-            let state = position.state_mut(chain);
-            let first = rng.below(space.sites());
-            let second = (space.sites() > 1).then(|| {
-                let other = rng.below(space.sites() - 1);
-                if other < first { other } else { other + 1 }
-            });
-            weigh_pair(model, state, chain, here, (first, second), memory)
-                .map_err(StepError::at(chain))?;
-            let drawn = draw_from_logs(chain, &memory.joint, &mut memory.weights, rng)?;
-            let log_prob = memory.joint[drawn];
-            let new = match second {
-                Some(second) => [(first, drawn / space.values()), (second, drawn % space.values())],
-                None => [(first, drawn); 2],
-            };
-            let evaluations = memory.joint.len() as u32 - 1;
-            *report = StepReport { acceptance: 1.0, changed: 0, evaluations };
-            for (site, value) in new {
-                if value != usize::from(state[site]) {
-                    model.set_site(state, chain, &mut memory.cache, site, value as u8);
-                    report.changed += 1;
-                }
-            }
-            position.log_prob[chain] = log_prob;
+        chain: &mut Followed<'_, M>,
+        scratch: &mut BlockGibbsScratch,
+        rng: &mut ChainRng,
+    ) -> Result<Redrawn, StepError> {
+        let BlockGibbsScratch { first: first_logs, second: second_logs, joint, weights } = scratch;
+        let (sites, values) = (chain.state.len(), first_logs.len());
+        let first = rng.below(sites);
+        let first_before = chain.state[first];
+        chain.log_probs(first, first_logs)?;
+        if sites == 1 {
+            let value = chain.draw(first_logs, weights, rng)?;
+            chain.set(first, value as u8, first_logs[value]);
+            let changed = usize::from(value != usize::from(first_before));
+            return Ok(Redrawn { evaluations: values - 1, changed });
         }
-        Ok(())
+        let other = rng.below(sites - 1);
+        let second = if other < first { other } else { other + 1 };
+        let second_before = chain.state[second];
+        joint.clear();
+        for (value, log_prob) in first_logs.iter().enumerate() {
+            // The second site is evaluated once for each value of the first, not for each pair.
+            chain.set(first, value as u8, *log_prob);
+            chain.log_probs(second, second_logs)?;
+            joint.extend_from_slice(second_logs);
+        }
+        let drawn = chain.draw(joint, weights, rng)?;
+        chain.set(first, (drawn / values) as u8, first_logs[drawn / values]);
+        chain.set(second, (drawn % values) as u8, joint[drawn]);
+        let changed = usize::from(chain.state[first] != first_before)
+            + usize::from(chain.state[second] != second_before);
+        Ok(Redrawn { evaluations: joint.len() - 1, changed })
     }
-}
-
-/// Fills `memory.joint` with log π for every pair of values, the second site's value running
-/// fastest. The second site is evaluated once for each value of the first, not for each pair.
-fn weigh_pair<M: Model>(
-    model: &M,
-    state: &mut [u8],
-    chain: usize,
-    here: f64,
-    (first, second): (usize, Option<usize>),
-    memory: &mut BlockGibbsMemory<M>,
-) -> Result<(), ModelError> {
-    let BlockGibbsMemory { cache, first: first_logs, second: second_logs, joint, .. } = memory;
-    joint.clear();
-    site_log_probs(model, state, chain, cache, here, first, first_logs)?;
-    let Some(second) = second else {
-        joint.extend_from_slice(first_logs);
-        return Ok(());
-    };
-    let old = state[first];
-    for (value, here) in first_logs.iter().enumerate() {
-        model.set_site(state, chain, cache, first, value as u8);
-        site_log_probs(model, state, chain, cache, *here, second, second_logs)?;
-        joint.extend_from_slice(second_logs);
-    }
-    model.set_site(state, chain, cache, first, old);
-    Ok(())
 }

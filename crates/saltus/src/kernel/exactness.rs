@@ -2,6 +2,7 @@
 //! stay as it is, and known wrong kernels must be told apart.
 
 use super::block_gibbs::BlockGibbs;
+use super::conditional::Conditional;
 use super::gibbs::Gibbs;
 use super::hamming_ball::HammingBall;
 use super::local_path::LocalPath;
@@ -316,9 +317,15 @@ fn random_walks_are_reversible() {
 #[test]
 fn hamming_balls_and_blocks_are_reversible() {
     on_all_models!(|name, model| {
-        check_reversible(&format!("block on {name}"), model, &BlockGibbs, 1.0, DOUBLE);
+        check_reversible(&format!("block on {name}"), model, &Conditional(BlockGibbs), 1.0, DOUBLE);
         if model.space().sites() < 5 {
-            check_reversible(&format!("ball on {name}"), model, &HammingBall, 1.0, DOUBLE);
+            check_reversible(
+                &format!("ball on {name}"),
+                model,
+                &Conditional(HammingBall),
+                1.0,
+                DOUBLE,
+            );
         }
     });
 }
@@ -332,8 +339,8 @@ fn machines_with_single_precision_weights_are_reversible() {
 
 fn check_machine(model: &Rbm) {
     check_reversible("walk", model, &RandomWalk, 1.5, SINGLE);
-    check_reversible("ball", model, &HammingBall, 1.0, SINGLE);
-    check_reversible("block", model, &BlockGibbs, 1.0, SINGLE);
+    check_reversible("ball", model, &Conditional(HammingBall), 1.0, SINGLE);
+    check_reversible("block", model, &Conditional(BlockGibbs), 1.0, SINGLE);
     for weight in Weight::ALL {
         for differences in BOTH {
             let path = Metropolis(PathProposal { weight, differences });
@@ -344,7 +351,7 @@ fn check_machine(model: &Rbm) {
             }
         }
     }
-    let sweep = transitions(model, &Gibbs, |_| 1.0);
+    let sweep = transitions(model, &Conditional(Gibbs), |_| 1.0);
     assert!(invariance_error(&probabilities(model), &sweep) < SINGLE);
 }
 
@@ -396,8 +403,10 @@ fn golden_moves_of_a_tiny_machine() {
 fn gibbs_sweeps_leave_the_distribution_alone() {
     on_all_models!(|name, model| {
         if model.space().sites() < 5 {
-            let error =
-                invariance_error(&probabilities(model), &transitions(model, &Gibbs, |_| 1.0));
+            let error = invariance_error(
+                &probabilities(model),
+                &transitions(model, &Conditional(Gibbs), |_| 1.0),
+            );
             assert!(error < DOUBLE, "gibbs on {name}: {error:e}");
         }
     });
@@ -420,7 +429,7 @@ fn sweeps_in_vector_loops_follow_the_law_of_sweeps_site_by_site() {
         let model = Pairwise::ising_lattice(lattice, 0.35, field).unwrap();
         let space = *model.space();
         let start: Vec<u8> = (0..space.sites()).map(|site| u8::from(site % 3 == 0)).collect();
-        let exact = transitions_from(&model, &Gibbs, 1.0, &start);
+        let exact = transitions_from(&model, &Conditional(Gibbs), 1.0, &start);
         let mut rng = ChainRng::new(7, Stream::Chain(number as u64));
         let mut cache = model.new_cache(1);
         let mut counts = vec![0.0; exact.len()];
@@ -452,9 +461,9 @@ fn one_site_is_enough_for_every_kernel() {
         let model = Table::new(1, values, true);
         let (weight, differences) = (Weight::Sqrt, Differences::Exact);
         check_reversible("walk", &model, &RandomWalk, 1.0, DOUBLE);
-        check_reversible("ball", &model, &HammingBall, 1.0, DOUBLE);
-        check_reversible("block", &model, &BlockGibbs, 1.0, DOUBLE);
-        check_reversible("gibbs", &model, &Gibbs, 1.0, DOUBLE);
+        check_reversible("ball", &model, &Conditional(HammingBall), 1.0, DOUBLE);
+        check_reversible("block", &model, &Conditional(BlockGibbs), 1.0, DOUBLE);
+        check_reversible("gibbs", &model, &Conditional(Gibbs), 1.0, DOUBLE);
         let path = Metropolis(PathProposal { weight, differences });
         check_reversible("path", &model, &path, 1.0, DOUBLE);
         for formula in RowFormula::ALL {
@@ -619,7 +628,7 @@ fn a_wrong_coupling_is_told_apart() {
     let pi = probabilities(&model(0.41));
     for error in [
         invariance_error(&pi, &transitions(&model(0.4), &RandomWalk, |_| 1.0)),
-        invariance_error(&pi, &transitions(&model(0.4), &Gibbs, |_| 1.0)),
+        invariance_error(&pi, &transitions(&model(0.4), &Conditional(Gibbs), |_| 1.0)),
     ] {
         assert!(error > 1e-4, "{error:e}");
     }

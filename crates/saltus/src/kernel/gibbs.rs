@@ -1,9 +1,7 @@
 //! Gibbs sampling: every site in turn drawn from its conditional distribution, a sweep per step.
 
-use super::{
-    Kernel, Position, StepError, StepFailure, StepReport, draw_from_logs, follow_all,
-    site_log_probs,
-};
+use super::conditional::{Followed, Redraw, Redrawn};
+use super::{StepError, StepFailure};
 use crate::math::sigmoid;
 use crate::model::Model;
 use crate::model::checkerboard::Sweep;
@@ -14,101 +12,79 @@ use crate::rng::ChainRng;
 #[derive(Clone, Copy, Debug)]
 pub struct Gibbs;
 
-/// What [`Gibbs`] keeps of a block of chains.
-pub struct GibbsMemory<M: Model> {
-    cache: M::Cache,
+/// What [`Gibbs`] works with.
+pub struct GibbsScratch {
     order: Vec<u32>,
     log_probs: Vec<f64>,
     weights: Vec<f64>,
 }
 
-impl<M: Model> Kernel<M> for Gibbs {
-    type Memory = GibbsMemory<M>;
+impl Redraw for Gibbs {
+    type Scratch = GibbsScratch;
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
+    fn new_scratch<M: Model>(&self, model: &M) -> GibbsScratch {
         let order = match model.graph() {
             Some(graph) => graph.colours().concat(),
             None => (0..model.space().sites() as u32).collect(),
         };
-        let cache = model.new_cache(chains);
-        let log_probs = vec![0.0; model.space().values()];
-        GibbsMemory { cache, order, log_probs, weights: Vec::new() }
+        GibbsScratch { order, log_probs: vec![0.0; model.space().values()], weights: Vec::new() }
     }
 
-    fn start(
+    fn redraw<M: Model>(
         &self,
-        _scale: f64,
-        model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-    ) -> Result<(), StepError> {
-        follow_all(model, position, &mut memory.cache)
-    }
-
-    fn step(
-        &self,
-        _scale: f64,
-        model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
-    ) -> Result<(), StepError> {
-        let GibbsMemory { cache, order, log_probs, weights } = memory;
-        for (chain, (rng, report)) in rngs.iter_mut().zip(reports).enumerate() {
-            let mut log_prob = position.log_prob[chain];
-            let state = position.state_mut(chain);
-            let evaluations = (order.len() * (log_probs.len() - 1)) as u32;
-            if let Some(sweep) = whole_sweep(model, state, cache, rng) {
-                position.log_prob[chain] = sweep.log_prob;
-                *report = StepReport { acceptance: 1.0, changed: sweep.changed, evaluations };
-                continue;
-            }
-            *report = StepReport { acceptance: 1.0, changed: 0, evaluations };
-            for site in order.iter() {
-                let site = *site as usize;
-                if log_probs.len() == 2 && log_prob > f64::NEG_INFINITY {
-                    // Two values need one exponential, not two and a sum.
-                    let diffs = model.site_diff(state, chain, cache, site, log_probs);
-                    diffs.map_err(StepError::at(chain))?;
-                    let other = 1 - state[site];
-                    let change = log_probs[usize::from(other)];
-                    if change.is_nan() {
-                        return Err(StepError { chain, cause: StepFailure::Difference });
-                    }
-                    if rng.flip(sigmoid(change)) {
-                        model.set_site(state, chain, cache, site, other);
-                        log_prob += change;
-                        report.changed += 1;
-                    }
-                    continue;
-                }
-                site_log_probs(model, state, chain, cache, log_prob, site, log_probs)
-                    .map_err(StepError::at(chain))?;
-                let value = draw_from_logs(chain, log_probs, weights, rng)?;
-                if value != usize::from(state[site]) {
-                    model.set_site(state, chain, cache, site, value as u8);
-                    log_prob = log_probs[value];
-                    report.changed += 1;
-                }
-            }
-            position.log_prob[chain] = log_prob;
+        chain: &mut Followed<'_, M>,
+        GibbsScratch { order, log_probs, weights }: &mut GibbsScratch,
+        rng: &mut ChainRng,
+    ) -> Result<Redrawn, StepError> {
+        let evaluations = order.len() * (log_probs.len() - 1);
+        if let Some(sweep) = whole_sweep(chain, rng) {
+            chain.log_prob = sweep.log_prob;
+            return Ok(Redrawn { evaluations, changed: sweep.changed as usize });
         }
-        Ok(())
+        let mut changed = 0;
+        for site in order.iter() {
+            let site = *site as usize;
+            let before = chain.state[site];
+            if log_probs.len() == 2 && chain.log_prob > f64::NEG_INFINITY {
+                flip_site(chain, site, log_probs, rng)?;
+            } else {
+                chain.log_probs(site, log_probs)?;
+                let value = chain.draw(log_probs, weights, rng)?;
+                chain.set(site, value as u8, log_probs[value]);
+            }
+            changed += usize::from(chain.state[site] != before);
+        }
+        Ok(Redrawn { evaluations, changed })
     }
 }
 
-/// A sweep by the model itself, if it has one.
-fn whole_sweep<M: Model>(
-    model: &M,
-    state: &mut [u8],
-    cache: &mut M::Cache,
+/// Redraws a site of two values: one exponential, not two and a sum.
+fn flip_site<M: Model>(
+    chain: &mut Followed<'_, M>,
+    site: usize,
+    diff: &mut [f64],
     rng: &mut ChainRng,
-) -> Option<Sweep> {
+) -> Result<(), StepError> {
+    let number = chain.chain;
+    let diffs = chain.model.site_diff(chain.state, number, chain.cache, site, diff);
+    diffs.map_err(StepError::at(number))?;
+    let other = 1 - chain.state[site];
+    let change = diff[usize::from(other)];
+    if change.is_nan() {
+        return Err(StepError { chain: number, cause: StepFailure::Difference });
+    }
+    if rng.flip(sigmoid(change)) {
+        chain.set(site, other, chain.log_prob + change);
+    }
+    Ok(())
+}
+
+/// A sweep by the model itself, if it has one.
+fn whole_sweep<M: Model>(chain: &mut Followed<'_, M>, rng: &mut ChainRng) -> Option<Sweep> {
     // Decisions of a vector loop cannot be enumerated; tests compare the two ways instead.
     #[cfg(test)]
     if rng.is_scripted() {
         return None;
     }
-    model.sweep(state, cache, rng)
+    chain.model.sweep(chain.state, chain.cache, rng)
 }

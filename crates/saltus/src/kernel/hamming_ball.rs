@@ -1,7 +1,8 @@
 //! The Hamming-ball sampler (HB): a uniform step inside a ball around the state, then a draw from
 //! π within the ball around where that led.
 
-use super::{Kernel, Position, StepError, StepReport, draw_from_logs, follow_all, site_log_probs};
+use super::StepError;
+use super::conditional::{Followed, Redraw, Redrawn};
 use crate::model::Model;
 use crate::rng::ChainRng;
 
@@ -15,104 +16,68 @@ pub struct HammingBall;
 /// Sites of a block.
 pub const BLOCK: usize = 10;
 
-/// What [`HammingBall`] keeps of a block of chains.
-pub struct HammingBallMemory<M: Model> {
-    cache: M::Cache,
+/// What [`HammingBall`] works with.
+pub struct HammingBallScratch {
+    block: Vec<u32>,
     site_logs: Vec<f64>,
+    /// log π of every member of the ball.
     logs: Vec<f64>,
     weights: Vec<f64>,
 }
 
-impl<M: Model> Kernel<M> for HammingBall {
-    type Memory = HammingBallMemory<M>;
+impl Redraw for HammingBall {
+    type Scratch = HammingBallScratch;
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
-        HammingBallMemory {
-            cache: model.new_cache(chains),
+    fn new_scratch<M: Model>(&self, model: &M) -> HammingBallScratch {
+        HammingBallScratch {
+            block: vec![0; BLOCK.min(model.space().sites())],
             site_logs: vec![0.0; model.space().values()],
             logs: Vec::new(),
             weights: Vec::new(),
         }
     }
 
-    fn start(
+    fn redraw<M: Model>(
         &self,
-        _scale: f64,
-        model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-    ) -> Result<(), StepError> {
-        follow_all(model, position, &mut memory.cache)
-    }
-
-    fn step(
-        &self,
-        _scale: f64,
-        model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
-    ) -> Result<(), StepError> {
-        let space = *model.space();
-        let HammingBallMemory { cache, site_logs, logs, weights } = memory;
-        let mut block = [0; BLOCK];
-        let block = &mut block[..BLOCK.min(space.sites())];
-        for (chain, (rng, report)) in rngs.iter_mut().zip(reports).enumerate() {
-            rng.distinct(space.sites(), block);
-            let mut here = position.log_prob[chain];
-            let state = &mut position.states[chain * space.sites()..(chain + 1) * space.sites()];
-            // A ball is the state itself and every other value of every site of the block; its
-            // members are numbered in this order.
-            let member = |number: usize, state: &[u8]| {
-                let number = number.checked_sub(1)?;
-                let site = block[number / (space.values() - 1)] as usize;
-                let shift = 1 + number % (space.values() - 1);
-                Some((site, ((usize::from(state[site]) + shift) % space.values()) as u8))
-            };
-            let size = 1 + block.len() * (space.values() - 1);
-
-            let step_out = member(rng.below(size), state);
-            let mut origin = None;
-            if let Some((site, value)) = step_out {
-                site_log_probs(model, state, chain, cache, here, site, site_logs)
-                    .map_err(StepError::at(chain))?;
-                here = site_logs[usize::from(value)];
-                origin = Some((site, state[site]));
-                model.set_site(state, chain, cache, site, value);
-            }
-            logs.clear();
-            logs.push(here);
-            for site in block.iter() {
-                let site = *site as usize;
-                site_log_probs(model, state, chain, cache, here, site, site_logs)
-                    .map_err(StepError::at(chain))?;
-                let own = usize::from(state[site]);
-                let others = (1..space.values()).map(|shift| (own + shift) % space.values());
-                logs.extend(others.map(|value| site_logs[value]));
-            }
-            let drawn = draw_from_logs(chain, logs, weights, rng)?;
-            position.log_prob[chain] = logs[drawn];
-            let step_back = member(drawn, state);
-            if let Some((site, value)) = step_back {
-                model.set_site(state, chain, cache, site, value);
-            }
-            *report = StepReport {
-                acceptance: 1.0,
-                changed: count(origin, step_back, state),
-                evaluations: (logs.len() - 1 + usize::from(origin.is_some())) as u32,
-            };
+        chain: &mut Followed<'_, M>,
+        HammingBallScratch { block, site_logs, logs, weights }: &mut HammingBallScratch,
+        rng: &mut ChainRng,
+    ) -> Result<Redrawn, StepError> {
+        let values = site_logs.len();
+        rng.distinct(chain.state.len(), block);
+        // A ball is the state itself and every other value of every site of the block; its members
+        // are numbered in this order.
+        let member = |number: usize, state: &[u8]| {
+            let number = number.checked_sub(1)?;
+            let site = block[number / (values - 1)] as usize;
+            let shift = 1 + number % (values - 1);
+            Some((site, ((usize::from(state[site]) + shift) % values) as u8))
+        };
+        let mut evaluations = block.len() * (values - 1);
+        // The sites that a step out and a step back touch, with the values they had before.
+        let mut touched = [None; 2];
+        if let Some((site, value)) = member(rng.below(evaluations + 1), chain.state) {
+            touched[0] = Some((site, chain.state[site]));
+            chain.log_probs(site, site_logs)?;
+            chain.set(site, value, site_logs[usize::from(value)]);
+            evaluations += 1;
         }
-        Ok(())
-    }
-}
-
-/// Sites that differ after a step out and a step back: none if it led back to the origin.
-fn count(origin: Option<(usize, u8)>, last: Option<(usize, u8)>, state: &[u8]) -> u32 {
-    match (origin, last) {
-        (None, None) => 0,
-        (Some((site, value)), Some((other, _))) if site == other => u32::from(state[site] != value),
-        (Some(_), Some(_)) => 2,
-        _ => 1,
+        logs.clear();
+        logs.push(chain.log_prob);
+        for site in block.iter() {
+            let site = *site as usize;
+            chain.log_probs(site, site_logs)?;
+            let own = usize::from(chain.state[site]);
+            logs.extend((1..values).map(|shift| site_logs[(own + shift) % values]));
+        }
+        let drawn = chain.draw(logs, weights, rng)?;
+        if let Some((site, value)) = member(drawn, chain.state) {
+            if touched[0].is_none_or(|(out, _)| out != site) {
+                touched[1] = Some((site, chain.state[site]));
+            }
+            chain.set(site, value, logs[drawn]);
+        }
+        let changed = touched.iter().flatten().filter(|(site, old)| chain.state[*site] != *old);
+        Ok(Redrawn { evaluations, changed: changed.count() })
     }
 }

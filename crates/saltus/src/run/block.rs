@@ -3,6 +3,7 @@
 
 use super::{Failed, Observable, RunError, Settings};
 use crate::kernel::block_gibbs::BlockGibbs;
+use crate::kernel::conditional::Conditional;
 use crate::kernel::gibbs::Gibbs;
 use crate::kernel::hamming_ball::HammingBall;
 use crate::kernel::local_path::LocalPath;
@@ -97,9 +98,9 @@ pub(super) fn new_block<'a, M: Model>(
     let rows = |formula| Metropolis(Rows { formula, weight, differences });
     match settings.sampler {
         Sampler::Rwm => boxed(model, RandomWalk, settings, chains, observables),
-        Sampler::Hb => boxed(model, HammingBall, settings, chains, observables),
-        Sampler::Bg => boxed(model, BlockGibbs, settings, chains, observables),
-        Sampler::Gibbs => boxed(model, Gibbs, settings, chains, observables),
+        Sampler::Hb => boxed(model, Conditional(HammingBall), settings, chains, observables),
+        Sampler::Bg => boxed(model, Conditional(BlockGibbs), settings, chains, observables),
+        Sampler::Gibbs => boxed(model, Conditional(Gibbs), settings, chains, observables),
         Sampler::Lb1 | Sampler::Gwg | Sampler::Pas => {
             let differences = match settings.sampler {
                 Sampler::Lb1 => Differences::Exact,
