@@ -182,3 +182,16 @@ fn machines_are_read_from_their_file() {
     };
     agrees(&format!("rbm --weights {path}"), exact_mean(2, 2, log_prob));
 }
+
+#[test]
+fn options_override_a_preset_and_leave_the_rest_of_it() {
+    let words = |line: &str| {
+        let json = summary(&format!("sample {line} --size 4 --chains 2 --warmup 5 --draws 5"));
+        json["description"].as_str().unwrap().to_owned()
+    };
+    let recipe = words("ising --preset low --coupling 0.3");
+    assert!(recipe.contains("recipe 'low' with coupling 0.3 and a random field"), "{recipe}");
+    assert!(words("ising --coupling 0.3").contains("coupling 0.3 and no field"));
+    assert!(words("ising --field 0.1").contains("coupling 0.4 and field 0.1 everywhere"));
+    assert!(words("potts --preset c8 --coupling 2").contains("coupling 2 and a random field"));
+}
