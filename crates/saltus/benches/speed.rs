@@ -90,7 +90,7 @@ fn seconds_per_step<M: Model>(model: &M, sampler: Sampler, threads: usize) -> f6
     };
     // A short run tells how long the warm-up takes; the second has as much again to measure in.
     let short = run::sample(model, &settings(1, None)).unwrap().seconds;
-    let limit = Duration::from_secs_f64(short.warmup) + MEASURED;
+    let limit = Duration::from_secs_f64(1.5 * short.warmup) + MEASURED;
     let outcome = run::sample(model, &settings(10_000_000, Some(limit))).unwrap();
     outcome.seconds.draws / outcome.trace.draws().max(1) as f64
 }

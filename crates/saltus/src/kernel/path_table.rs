@@ -2,6 +2,7 @@
 //! scores such lists.
 
 use super::sum_tree::SumTree;
+use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised_and_fused};
 use crate::rng::ChainRng;
 use crate::space::Space;
 use crate::weight::Weight;
@@ -29,6 +30,37 @@ fn weigh(weight: Weight, diff: f64) -> f64 {
     weight.log(diff).clamp(-SHARPEST, SHARPEST).exp()
 }
 
+/// The loop that weighs many changes at once.
+struct Weigh<'a> {
+    weight: Weight,
+    diff: &'a [f32],
+    weights: &'a mut [f64],
+}
+
+impl FusedLoop for Weigh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic>(self) {
+        let Self { weight, diff, weights } = self;
+        match weight {
+            Weight::Sqrt => weigh_all(diff, weights, |diff| exp::<A>(0.5 * diff)),
+            Weight::Ratio => weigh_all(diff, weights, |diff| 1.0 / (1.0 + exp::<A>(-diff))),
+            Weight::Min => weigh_all(diff, weights, |diff| exp::<A>(smaller(diff, 0.0))),
+            Weight::Max => weigh_all(diff, weights, |diff| exp::<A>(larger(diff, 0.0))),
+            Weight::Sum => weigh_all(diff, weights, |diff| 1.0 + exp::<A>(diff)),
+        }
+    }
+}
+
+#[inline(always)]
+fn weigh_all(diff: &[f32], weights: &mut [f64], weigh: impl Fn(f32) -> f32) {
+    const SHARPEST: f32 = 80.0;
+    for (weight, diff) in weights.iter_mut().zip(diff) {
+        *weight = f64::from(weigh(larger(smaller(*diff, SHARPEST), -SHARPEST)));
+    }
+}
+
 impl PathTable {
     pub(super) fn new(space: &Space) -> Self {
         let changes = if space.is_binary() { 0 } else { space.diff_len() };
@@ -36,23 +68,22 @@ impl PathTable {
         Self { sites: space.sites(), changes: vec![0.0; changes], tree, taken: Vec::new() }
     }
 
-    /// Weighs all changes from a state by their differences.
+    /// Weighs all changes from a state by their differences, in single precision.
     pub(super) fn fill(&mut self, weight: Weight, state: &[u8], diff: &[f32]) {
         let sites = self.sites;
         let weights = &mut self.tree.weights_mut()[..sites];
         if self.changes.is_empty() {
-            for (entry, diff) in weights.iter_mut().zip(diff) {
-                *entry = weigh(weight, f64::from(*diff));
-            }
+            vectorised_and_fused(Weigh { weight, diff, weights });
         } else {
+            let changes = &mut self.changes[..];
+            vectorised_and_fused(Weigh { weight, diff, weights: changes });
+            for (site, value) in state.iter().enumerate() {
+                changes[usize::from(*value) * sites + site] = 0.0;
+            }
             weights.fill(0.0);
-            let planes = self.changes.chunks_exact_mut(sites).zip(diff.chunks_exact(sites));
-            for (value, (changes, diff)) in planes.enumerate() {
-                for site in 0..sites {
-                    let is_own = usize::from(state[site]) == value;
-                    let change = weigh(weight, f64::from(diff[site]));
-                    changes[site] = if is_own { 0.0 } else { change };
-                    weights[site] += changes[site];
+            for changes in changes.chunks_exact(sites) {
+                for (weight, change) in weights.iter_mut().zip(changes) {
+                    *weight += change;
                 }
             }
         }
