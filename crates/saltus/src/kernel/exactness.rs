@@ -367,10 +367,8 @@ fn score<P: Proposal>(proposal: &P, scale: f64, path: P::Path, back: P::Path) ->
     model.log_prob_and_diff(taylor, states, &mut cache, &mut log_prob, &mut diff).unwrap();
     let (at_x, at_y) = diff.split_at(model.space().diff_len());
     let mut table = proposal.new_table(model.space());
-    proposal.prepare(scale, &x, at_x, &mut table);
-    let forward = proposal.log_reverse(&x, &y, &mut table, &back);
-    proposal.prepare(scale, &y, at_y, &mut table);
-    let reverse = proposal.log_reverse(&y, &x, &mut table, &path);
+    let forward = proposal.prepare(scale, &x, at_x, &mut table, &y, &back);
+    let reverse = proposal.prepare(scale, &y, at_y, &mut table, &x, &path);
     [forward, reverse, log_prob[1] - log_prob[0] + reverse - forward]
 }
 
@@ -583,8 +581,17 @@ impl<P: Proposal> Proposal for NoReverse<P> {
         self.0.differences()
     }
 
-    fn prepare(&self, scale: f64, state: &[u8], diff: &[f32], table: &mut P::Table) {
-        self.0.prepare(scale, state, diff, table);
+    fn prepare(
+        &self,
+        scale: f64,
+        from: &[u8],
+        diff: &[f32],
+        table: &mut P::Table,
+        to: &[u8],
+        path: &P::Path,
+    ) -> f64 {
+        self.0.prepare(scale, from, diff, table, to, path);
+        0.0
     }
 
     fn draw(
@@ -597,10 +604,6 @@ impl<P: Proposal> Proposal for NoReverse<P> {
         path: &mut P::Path,
     ) -> f64 {
         self.0.draw(scale, state, table, rng, proposed, path);
-        0.0
-    }
-
-    fn log_reverse(&self, _: &[u8], _: &[u8], _: &mut P::Table, _: &P::Path) -> f64 {
         0.0
     }
 }
