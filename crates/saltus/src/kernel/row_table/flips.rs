@@ -5,7 +5,7 @@
 //! the densities, and the other probability is the rest up to one.
 
 use super::formula::Formula;
-use super::tile::{SMALLEST, TILE, hold, select, sum_of_logs};
+use super::tile::{Product, SMALLEST, TILE, hold, select};
 use super::weight_function::WeightFunction;
 use crate::math::{Arithmetic, larger};
 use crate::rng::{ChainRng, is_coarse, unit};
@@ -20,7 +20,7 @@ pub(super) fn prepare<A: Arithmetic, F: Formula, W: WeightFunction>(
     to: &[u8],
     table: &mut [f32],
 ) -> f64 {
-    let mut log_prob = 0.0;
+    let mut product = Product::ONE;
     let mut nans = 0u32;
     let (mut first, mut second, mut third) = ([0.0f32; TILE], [0.0f32; TILE], [0.0f32; TILE]);
     for start in (0..diff.len()).step_by(TILE) {
@@ -46,15 +46,15 @@ pub(super) fn prepare<A: Arithmetic, F: Formula, W: WeightFunction>(
             let is_rare = (from[site] != to[site]) != rarely_stays;
             chosen_now[site] = select(is_rare, rare, 1.0 - rare);
         }
-        log_prob += sum_of_logs(&chosen);
+        product.multiply(&chosen);
     }
-    if nans == 0 { log_prob } else { f64::NAN }
+    if nans == 0 { product.ln() } else { f64::NAN }
 }
 
 /// Draws every site from its row; returns the logarithm of the probability of what was drawn.
 #[inline(always)]
 pub(super) fn draw(state: &[u8], table: &[f32], rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
-    let mut log_prob = 0.0;
+    let mut product = Product::ONE;
     let mut words = [0u32; TILE];
     for start in (0..state.len()).step_by(TILE) {
         let length = TILE.min(state.len() - start);
@@ -66,24 +66,25 @@ pub(super) fn draw(state: &[u8], table: &[f32], rng: &mut ChainRng, proposed: &m
         for word in words.iter() {
             coarse += u32::from(is_coarse(*word));
         }
-        log_prob += if coarse == 0 {
+        product.multiply(&if coarse == 0 {
             draw_tile(state, table, proposed, |site| unit(words[site]))
         } else {
             let mut uniforms = [0.0f32; TILE];
             rng.refine(words, &mut uniforms);
             draw_tile(state, table, proposed, |site| uniforms[site])
-        };
+        });
     }
-    log_prob
+    product.ln()
 }
 
+/// Draws the sites of a tile; returns the probabilities of what was drawn.
 #[inline(always)]
 fn draw_tile(
     state: &[u8],
     table: &[f32],
     proposed: &mut [u8],
     uniform: impl Fn(usize) -> f32,
-) -> f64 {
+) -> [f32; TILE] {
     let length = state.len();
     let mut chosen = [1.0f32; TILE];
     let (table, proposed) = (&table[..length], &mut proposed[..length]);
@@ -94,7 +95,7 @@ fn draw_tile(
         proposed[site] = state[site] ^ u8::from(is_rare != (table[site] < 0.0));
         chosen_now[site] = select(is_rare, rare, 1.0 - rare);
     }
-    sum_of_logs(&chosen)
+    chosen
 }
 
 /// The probabilities to flip and to stay at a site.

@@ -2,7 +2,7 @@
 //! value holds the probability to stay.
 
 use super::formula::Formula;
-use super::tile::{SMALLEST, TILE, hold, select, sum_of_logs};
+use super::tile::{Product, SMALLEST, TILE, hold, select};
 use super::weight_function::WeightFunction;
 use crate::math::{Arithmetic, larger};
 use crate::rng::ChainRng;
@@ -127,16 +127,16 @@ impl ValueRows {
     #[inline(always)]
     fn log_prob_of(&self, to: &[u8]) -> f64 {
         let sites = to.len();
-        let mut log_prob = 0.0;
+        let mut product = Product::ONE;
         for start in (0..sites).step_by(TILE) {
             let mut chosen = [1.0f32; TILE];
             let tile = &to[start..(start + TILE).min(sites)];
             for (site, (chosen, value)) in chosen.iter_mut().zip(tile).enumerate() {
                 *chosen = self.probabilities[usize::from(*value) * sites + start + site];
             }
-            log_prob += sum_of_logs(&chosen);
+            product.multiply(&chosen);
         }
-        log_prob
+        product.ln()
     }
 
     #[cfg(test)]
