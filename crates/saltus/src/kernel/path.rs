@@ -50,7 +50,8 @@ impl Proposal for PathProposal {
             return f64::NAN;
         }
         table.fill(self.weight, from, diff);
-        table.log_prob_of(path.iter().rev().map(|(site, _)| (*site, to[*site as usize])))
+        // The way back is the path told in reverse, to the values the sites had.
+        table.log_prob_of_reverse(path.iter().map(|(site, _)| (*site, to[*site as usize])))
     }
 
     fn draw(

@@ -5,6 +5,7 @@
 //! Weights are multiples of a small power of two, so sums are integers: nothing is lost, whichever
 //! way a state was reached.
 
+use crate::math::bits::{for_each_set, pack};
 use pulp::{Simd, WithSimd};
 
 /// Units added up together: their sums fill a few registers.
@@ -81,7 +82,10 @@ impl Inputs {
     /// site.
     fn name_rows(&self, state: &[u8], named: &mut [u64]) {
         if self.values == 2 {
-            for (word, values) in named.iter_mut().zip(state.chunks(64)) {
+            let (whole, rest) = state.as_chunks::<64>();
+            let mut last = [0; 64];
+            last[..rest.len()].copy_from_slice(rest);
+            for (word, values) in named.iter_mut().zip(whole.iter().chain([&last])) {
                 *word = pack(values);
             }
         } else {
@@ -144,28 +148,11 @@ impl Sums {
     }
 }
 
-/// Sixty-four bytes of zero or one as bits.
-fn pack(values: &[u8]) -> u64 {
-    let mut bytes = [0; 64];
-    bytes[..values.len()].copy_from_slice(values);
-    let mut bits = 0;
-    for (number, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        // The factor moves the lowest bit of byte k to bit 56 + k; nothing else gets there.
-        let packed = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= packed << (8 * number);
-    }
-    bits
-}
-
 /// Lists the bits that are in `these` and not in `those`; words missing there are empty.
 fn list(these: &[u64], those: &[u64], numbers: &mut Vec<u32>) {
     let those = those.iter().copied().chain(std::iter::repeat(0));
     for ((word, these), those) in (0..).zip(these).zip(those) {
-        let mut bits = these & !those;
-        while bits != 0 {
-            numbers.push(64 * word + bits.trailing_zeros());
-            bits &= bits - 1;
-        }
+        for_each_set(these & !those, |place| numbers.push(64 * word + place as u32));
     }
 }
 
