@@ -82,7 +82,12 @@ fn seconds_per_step<M: Model>(model: &M, sampler: Sampler, threads: usize) -> f6
     let settings = Settings {
         sampler,
         chains: CHAINS,
-        warmup: if sampler == Gibbs { 20 } else { 300 },
+        warmup: match sampler {
+            Gibbs => 20,
+            // Its radius starts far too large and takes long to come down.
+            Rwm => 2000,
+            _ => 300,
+        },
         draws: 10_000_000,
         threads: Some(threads),
         ..Settings::default()
