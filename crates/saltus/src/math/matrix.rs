@@ -1,9 +1,8 @@
 //! Products of a block of rows with a constant matrix, packed once so that they vectorise.
 //!
-//! Every entry of a product is added up in order with no fused multiply-add, whatever the
-//! instruction set and however many rows are multiplied together: a chain's numbers depend on
-//! neither the machine nor the chains it shares a block with, which no general matrix library
-//! promises.
+//! Every entry of a product is added up in order, fused wherever the processor fuses, however many
+//! rows are multiplied together: a chain's numbers depend neither on the width of the registers nor
+//! on the chains it shares a block with, which no general matrix library promises.
 
 use pulp::{Simd, WithSimd};
 
@@ -120,8 +119,7 @@ fn tile<S: Simd, const VECTORS: usize, const ROWS: usize>(
         for row in 0..ROWS {
             let factor = simd.splat_f32s(left[row][index]);
             for vector in 0..VECTORS {
-                let term = simd.mul_f32s(factor, entries[vector]);
-                sums[row][vector] = simd.add_f32s(sums[row][vector], term);
+                sums[row][vector] = simd.mul_add_e_f32s(factor, entries[vector], sums[row][vector]);
             }
         }
     }
@@ -138,6 +136,7 @@ mod tests {
 
     #[test]
     fn a_product_is_the_sum_in_order_to_the_last_bit() {
+        let fuses = !matches!(pulp::Arch::new(), pulp::Arch::Scalar);
         for (rows, columns, blocks) in [(1, 1, 1), (7, 16, 6), (33, 50, 13), (200, 784, 5)] {
             let stride = rows + 3;
             let entry = |i: usize, j: usize| ((i * 31 + j * 17) % 101) as f32 / 37.0 - 1.3;
@@ -150,7 +149,8 @@ mod tests {
                 for column in 0..columns {
                     let mut expected = 0.0f32;
                     for i in 0..rows {
-                        expected += left[row * stride + i] * entry(i, column);
+                        let (a, b) = (left[row * stride + i], entry(i, column));
+                        expected = if fuses { a.mul_add(b, expected) } else { a * b + expected };
                     }
                     assert_eq!(product[row * columns + column], expected);
                 }
