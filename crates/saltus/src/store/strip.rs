@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use super::folder::Folder;
-use super::layout::{Chunk, ROUNDS_CHUNK, damaged};
+use super::layout::{Chunk, ROUNDS_CHUNK, damaged, every_chunk};
 use serde_json::Value;
 use std::ops::Range;
 use zarrs::array::{Array, ArrayError, ElementOwned, FromArrayBytes, IntoArrayBytes};
@@ -93,7 +93,8 @@ where
     fn write(&mut self, number: usize) -> Result<(), StoreError> {
         self.set_draws((number + 1) * self.chunk.draws)?;
         for (group, content) in self.buffer.chunks_exact(self.group_length()).enumerate() {
-            let stored = self.array.store_chunk(&self.index(group, number), content);
+            let index = self.index(group, number);
+            let stored = self.array.store_chunk_opt(&index, content, &every_chunk());
             stored.map_err(|error| write_failed(&self.array, error))?;
         }
         Ok(())

@@ -132,8 +132,7 @@ impl StoreWriter {
             attributes.extend(entries);
         }
         let mut root = layout::group(attributes);
-        root["consolidated_metadata"] =
-            json!({ "kind": "inline", "must_understand": false, "metadata": arrays });
+        root["consolidated_metadata"] = layout::consolidated(arrays);
         write_json(&self.folder, ROOT, &root)
     }
 }
@@ -279,6 +278,8 @@ impl Begun {
         for array in write_rounds(folder, rounds)? {
             insert(&mut all, &array)?;
         }
+        // Readers want the members of a group beside each other.
+        all.sort_keys();
         Ok(all)
     }
 }
@@ -320,7 +321,7 @@ fn store<'a>(
     chunk: usize,
     content: impl zarrs::array::IntoArrayBytes<'a>,
 ) -> Result<(), StoreError> {
-    let stored = array.store_chunk(&[chunk as u64], content);
+    let stored = array.store_chunk_opt(&[chunk as u64], content, &layout::every_chunk());
     stored.map_err(|error| write_failed(array, error))
 }
 
