@@ -38,8 +38,8 @@ pub fn content(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Fails unless two stores hold the same bytes.
-pub fn assert_same(one: &Path, other: &Path, what: &str) {
-    let (one, other) = (content(one), content(other));
+pub fn assert_same(one: impl AsRef<Path>, other: impl AsRef<Path>, what: &str) {
+    let (one, other) = (content(one.as_ref()), content(other.as_ref()));
     let names = |files: &BTreeMap<PathBuf, _>| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&one), names(&other), "{what}");
     for (name, bytes) in &one {
