@@ -4,7 +4,7 @@ use crate::arguments::{ModelArguments, RunArguments, SampleArguments, StoreArgum
 use crate::failure::Failure;
 use crate::model::About;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
-use saltus::{Ended, Model, Outcome, Run, Sampler, Settings};
+use saltus::{Ended, Model, Outcome, Run, RunError, Sampler, Settings};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -177,12 +177,18 @@ pub enum Store {
 impl Store {
     /// Runs into it.
     pub fn run<M: Model>(self, run: Run<'_, M>) -> Result<Outcome, Failure> {
-        Ok(match self {
-            Self::None => run.go()?,
-            Self::Open(mut writer, None) => run.go_into(writer.as_mut())?,
+        let ran = match self {
+            Self::None => run.go(),
+            Self::Open(mut writer, None) => run.go_into(writer.as_mut()),
             Self::Open(mut writer, Some(checkpoint)) => {
-                run.resume(*checkpoint).go_into(writer.as_mut())?
+                run.resume(*checkpoint).go_into(writer.as_mut())
             }
+        };
+        ran.map_err(|error| match error {
+            RunError::Sink(error) => Failure::Failed(format!(
+                "{error}; what was stored before can be read, and --resume goes on from there"
+            )),
+            error => error.into(),
         })
     }
 }

@@ -47,7 +47,7 @@ fn storing_changes_nothing_but_the_store() {
 fn an_interrupted_run_keeps_every_draw_and_goes_on() {
     let folder = Folder::in_memory();
     let (broken, whole) = (folder.path("broken"), folder.path("whole"));
-    let line = "sample ising --size 8 --chains 4 --warmup 500 --draws 150000 --threads 1";
+    let line = "sample ising --size 8 --chains 4 --warmup 500 --draws 400000 --threads 1";
     for signal in ["-INT", "-TERM"] {
         let child = Command::new(assert_cmd::cargo::cargo_bin!("saltus"))
             .args(format!("{line} --out {broken} --force --quiet --json").split_whitespace())
@@ -63,15 +63,15 @@ fn an_interrupted_run_keeps_every_draw_and_goes_on() {
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(json["stopped_by"], "interrupt");
         let draws = json["draws"].as_u64().unwrap();
-        assert!(draws > 0 && draws < 150_000, "{draws}");
+        assert!(draws > 0 && draws < 400_000, "{draws}");
         let csv = folder.path(&format!("{signal}.csv"));
         done_export(&format!("export {broken} --csv {csv}"));
         assert_eq!(fs::read_to_string(csv).unwrap().lines().count() as u64, 1 + 4 * draws);
     }
-    let ran = saltus(&format!("sample --resume {broken} --time-limit 300ms --json --quiet"));
+    let ran = saltus(&format!("sample --resume {broken} --time-limit 100ms --json --quiet"));
     assert_eq!((ran.code, ran.json()["stopped_by"].as_str()), (3, Some("time-limit")));
     let json = done(&format!("sample --resume {broken} --json")).json();
-    assert_eq!(json["draws"], 150_000);
+    assert_eq!(json["draws"], 400_000);
     done(&format!("{line} --out {whole}"));
     assert_same(&broken, &whole, line);
     // Going on with a run that is done changes nothing.
