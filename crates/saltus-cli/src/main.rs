@@ -2,8 +2,10 @@
 
 mod arguments;
 mod compare;
+mod export;
 mod failure;
 mod interrupt;
+mod job;
 mod list;
 mod memory;
 mod model;
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::run(&arguments),
         Command::Sample(arguments) => sample::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
+        Command::Export(arguments) => export::run(&arguments),
     };
     match finished {
         Ok(finish) => finish.exit_code(),

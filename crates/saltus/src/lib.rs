@@ -25,8 +25,10 @@
 //! ```
 //!
 //! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
-//! [`run`] → [`trace`] → [`stats`] → [`summary`].
+//! [`run`] → [`sink`] → [`stats`] → [`summary`]. Draws go to memory ([`trace`]) or, with the feature
+//! `zarr`, to disk (`store`), from where a run can be resumed.
 
+pub mod checkpoint;
 pub mod kernel;
 pub mod math;
 pub mod model;
@@ -34,17 +36,22 @@ mod names;
 pub mod rng;
 pub mod run;
 pub mod sampler;
+pub mod sink;
 pub mod space;
 pub mod stats;
+#[cfg(feature = "zarr")]
+pub mod store;
 pub mod summary;
 pub mod trace;
 pub mod tune;
 pub mod weight;
 
+pub use checkpoint::Checkpoint;
 pub use model::{Differences, Model, ModelError};
 pub use rng::ChainRng;
 pub use run::{Ended, Outcome, Run, RunError, Settings};
 pub use sampler::Sampler;
+pub use sink::Sink;
 pub use space::{Space, States};
 pub use summary::Summary;
 pub use trace::Trace;

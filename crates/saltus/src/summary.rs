@@ -148,7 +148,7 @@ impl Summary {
 
 fn warnings(outcome: &Outcome, ess: &EssSummary, rhat: Option<f64>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if outcome.ended != Ended::Complete {
+    if !outcome.ended.is_success() {
         let asked = outcome.settings.draws;
         let made = outcome.trace.draws();
         let ended = match &outcome.ended {
