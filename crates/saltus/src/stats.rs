@@ -1,7 +1,8 @@
 //! What draws are worth: effective sample sizes, convergence of several chains, Monte Carlo errors.
 //!
 //! [`ess()`] judges one chain at a time, with the estimator that published comparisons of discrete
-//! samplers use; [`chains`] judges several chains together, as Stan and ArviZ do. Nothing here
+//! samplers use; [`diagnose`] judges several chains together, as Stan and ArviZ do, and [`chains`]
+//! holds the older forms of the same without ranks. Nothing here
 //! returns NaN: a chain that never moved is [`Ess::Stuck`], and where a quantity is undefined the
 //! type says so.
 //!
@@ -9,9 +10,13 @@
 //! result, unlike the draws themselves, may differ between machines.
 
 pub mod chains;
+mod diagnosis;
 mod ess;
+mod halves;
+mod rank;
 
 pub use chains::{ChainSummary, combined_ess, mcse_mean, split_rhat, summarise};
+pub use diagnosis::{Diagnosis, Movement, diagnose};
 pub use ess::{Ess, EssEstimator, EssSummary, ess};
 
 /// Series shorter than this are not estimated: a half of one would have no variance.

@@ -21,9 +21,14 @@ pub enum Ess {
 impl Ess {
     /// The number, 0 unless it could be estimated. Never NaN.
     pub fn value(self) -> f64 {
+        self.estimated().unwrap_or(0.0)
+    }
+
+    /// The number, if there is one.
+    pub fn estimated(self) -> Option<f64> {
         match self {
-            Self::Estimated(value) => value,
-            Self::Stuck | Self::Undefined => 0.0,
+            Self::Estimated(value) => Some(value),
+            Self::Stuck | Self::Undefined => None,
         }
     }
 
