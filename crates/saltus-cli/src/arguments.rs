@@ -71,6 +71,10 @@ pub struct CompareArguments {
         value_parser = sampler
     )]
     pub samplers: Vec<Sampler>,
+    /// Draw effective draws per evaluation and per second into a .svg or .png file; may be given
+    /// twice
+    #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
+    pub plot: Vec<PathBuf>,
     #[command(flatten)]
     pub run: RunArguments,
 }

@@ -10,6 +10,7 @@ mod model;
 mod number;
 mod parse;
 mod picture;
+mod plot;
 mod progress;
 mod sample;
 mod table;

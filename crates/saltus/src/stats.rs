@@ -13,11 +13,14 @@ pub mod chains;
 mod diagnosis;
 mod ess;
 mod halves;
+mod overlap;
 mod rank;
 
 pub use chains::{ChainSummary, combined_ess, mcse_mean, split_rhat, summarise};
 pub use diagnosis::{Diagnosis, Movement, diagnose};
 pub use ess::{Ess, EssEstimator, EssSummary, ess};
+pub(crate) use overlap::exceeds_chance;
+pub use overlap::{Memory, Overlap};
 
 /// Series shorter than this are not estimated: a half of one would have no variance.
 pub const MIN_DRAWS: usize = 4;

@@ -1,0 +1,8 @@
+//! Drawing: SVG written by hand, and the same as PNG.
+
+pub mod axis;
+pub mod bars;
+mod file;
+pub mod svg;
+
+pub use file::{check_name, write};
