@@ -39,6 +39,7 @@ pub mod stats;
 pub mod summary;
 pub mod trace;
 pub mod tune;
+mod verdict;
 pub mod weight;
 
 pub use model::{Differences, Model, ModelError};

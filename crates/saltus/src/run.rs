@@ -4,9 +4,11 @@
 mod block;
 mod outcome;
 mod settings;
+mod sites;
 
 pub use outcome::{Ended, Outcome, Seconds};
 pub use settings::{RunError, Settings};
+pub use sites::{SiteCounts, SiteRecord, Sites};
 
 use crate::kernel::{StepError, StepFailure};
 use crate::model::Model;

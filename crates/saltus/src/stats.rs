@@ -11,6 +11,7 @@
 
 pub mod chains;
 mod diagnosis;
+mod drift;
 mod ess;
 mod halves;
 mod overlap;
@@ -18,8 +19,8 @@ mod rank;
 
 pub use chains::{ChainSummary, combined_ess, mcse_mean, split_rhat, summarise};
 pub use diagnosis::{Diagnosis, Movement, diagnose};
+pub use drift::drift;
 pub use ess::{Ess, EssEstimator, EssSummary, ess};
-pub(crate) use overlap::exceeds_chance;
 pub use overlap::{Memory, Overlap};
 
 /// Series shorter than this are not estimated: a half of one would have no variance.

@@ -1,7 +1,7 @@
 //! What a run leaves: its draws, what it chose, how it went and how it ended.
 
-use super::Settings;
 use super::block::{ChainBlock, ChainResult};
+use super::{Settings, Sites};
 use crate::kernel::StepFailure;
 use crate::space::Space;
 use crate::trace::Trace;
@@ -65,6 +65,8 @@ pub struct Outcome {
     /// Evaluations made per step and chain: of value and differences together, or of the value at
     /// one state.
     pub evaluations_performed_per_step: f64,
+    /// What every site did, if that was asked.
+    pub sites: Option<Sites>,
     /// Wall time.
     pub seconds: Seconds,
     /// How it ended.
@@ -96,6 +98,7 @@ pub(super) fn collect(
         evaluations_performed_per_step: per_step(|chain| chain.evaluations),
         last_states: results.iter().map(|chain| chain.state.clone()).collect(),
         trace: Trace::new(names, results.into_iter().map(|chain| chain.trace).collect()),
+        sites: None,
         seconds,
         ended,
     }

@@ -123,7 +123,7 @@ fn clearly_larger(one: &[f64], other: &[f64]) -> bool {
 
 /// Whether a mean of `count` independent numbers of that sample variance lies so far from 0 that
 /// chance would bring it there less often than with probability `chance`.
-pub(crate) fn exceeds_chance(mean: f64, variance: f64, count: usize, chance: f64) -> bool {
+pub(super) fn exceeds_chance(mean: f64, variance: f64, count: usize, chance: f64) -> bool {
     let Ok(law) = StudentsT::new(0.0, 1.0, count.saturating_sub(1) as f64) else {
         return false;
     };
