@@ -175,6 +175,7 @@ impl RunArguments {
             target_acceptance: self.target_acceptance,
             scale: self.scale,
             time_limit: self.time_limit,
+            ..default
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How a command can end, and the exit code of each ending.
 
+use saltus::store::StoreError;
 use saltus::{Ended, ModelError, RunError};
 use std::process::ExitCode;
 
@@ -28,7 +29,7 @@ impl Finish {
 impl From<&Ended> for Finish {
     fn from(ended: &Ended) -> Self {
         match ended {
-            Ended::Complete => Self::Complete,
+            Ended::Complete | Ended::Reached(_) => Self::Complete,
             Ended::Interrupted | Ended::TimeLimit => Self::Early,
             Ended::Failed { .. } => Self::Failed,
         }
@@ -78,9 +79,18 @@ impl From<ModelError> for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Threads(_) => Self::Failed(error.to_string()),
+            RunError::Threads(_)
+            | RunError::Checkpoint(_)
+            | RunError::Sink(_)
+            | RunError::Model(_) => Self::Failed(error.to_string()),
             _ => Self::Usage(error.to_string()),
         }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 

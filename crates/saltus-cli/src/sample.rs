@@ -42,7 +42,14 @@ impl UseModel for Sampling<'_> {
         }
         interrupt::listen();
         let mut view = View::new("", arguments.run.quiet);
-        let outcome = Run::new(model, &settings).monitor(|progress| view.show(progress)).go()?;
+        let mut run = Run::new(model, &settings)
+            .references(REFERENCES)
+            .watch_sites()
+            .monitor(|progress| view.show(progress));
+        if model.space().is_binary() {
+            run = run.observe("magnetisation", magnetisation);
+        }
+        let outcome = run.go()?;
         view.finish();
         let mut summary = Summary::new(about.name, &outcome);
         summary.description = Some(about.words.clone());
@@ -59,6 +66,15 @@ impl UseModel for Sampling<'_> {
         }
         Ok(Finish::from(&outcome.ended))
     }
+}
+
+/// Random states that distances are measured to.
+const REFERENCES: usize = 4;
+
+/// Mean of the spins, which are −1 and 1.
+fn magnetisation(state: &[u8]) -> f64 {
+    let up: usize = state.iter().map(|value| usize::from(*value)).sum();
+    2.0 * up as f64 / state.len() as f64 - 1.0
 }
 
 /// What is being sampled, and how.
@@ -88,6 +104,7 @@ fn print_text(summary: &Summary) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     if summary.draws > 0 {
         writeln!(out, "{}", table::of_run(summary))?;
+        writeln!(out, "{}", table::of_observables(summary))?;
     }
     write!(out, "{}", table::verdict(summary))?;
     out.flush()?;

@@ -27,6 +27,7 @@
 //! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
 //! [`run`] → [`trace`] → [`stats`] → [`summary`].
 
+pub mod checkpoint;
 pub mod kernel;
 pub mod math;
 pub mod model;
@@ -34,18 +35,23 @@ mod names;
 pub mod rng;
 pub mod run;
 pub mod sampler;
+pub mod sink;
 pub mod space;
 pub mod stats;
+#[cfg(feature = "zarr")]
+pub mod store;
 pub mod summary;
 pub mod trace;
 pub mod tune;
 mod verdict;
 pub mod weight;
 
+pub use checkpoint::Checkpoint;
 pub use model::{Differences, Model, ModelError};
 pub use rng::ChainRng;
 pub use run::{Ended, Outcome, Run, RunError, Settings};
 pub use sampler::Sampler;
+pub use sink::Sink;
 pub use space::{Space, States};
 pub use summary::Summary;
 pub use trace::Trace;

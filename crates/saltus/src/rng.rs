@@ -6,6 +6,7 @@ pub(crate) mod script;
 use crate::math::smaller;
 use pulp::{Simd, WithSimd};
 use rand::TryRng;
+use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 
 /// The random stream of one chain: sixteen xoshiro128++ generators side by side, whose outputs take
@@ -17,7 +18,7 @@ use std::convert::Infallible;
 ///
 /// The generator is part of the results' contract: the same seed gives the same draws for every
 /// number of threads, so replacing it is a breaking change.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ChainRng {
     state: [[u32; LANES]; 4],
     /// Words of the last round that single draws have not taken yet.
@@ -25,6 +26,7 @@ pub struct ChainRng {
     left: usize,
     /// In tests, decisions can be dictated instead of drawn, to enumerate all of them.
     #[cfg(test)]
+    #[serde(skip)]
     script: Option<script::Script>,
 }
 
@@ -40,6 +42,8 @@ pub enum Stream {
     Reference,
     /// The random parameters of a model.
     Model,
+    /// The states at which a model is recognised when a run is resumed.
+    Fingerprint,
 }
 
 impl ChainRng {
@@ -49,6 +53,7 @@ impl ChainRng {
             Stream::Chain(chain) => (1, chain),
             Stream::Reference => (2, 0),
             Stream::Model => (3, 0),
+            Stream::Fingerprint => (2, 1),
         };
         // Every word of the key mixes all three inputs, so that distinct inputs give unrelated
         // states.
@@ -72,6 +77,12 @@ impl ChainRng {
             #[cfg(test)]
             script: None,
         }
+    }
+
+    /// Whether a stream that was read from a file could be one.
+    pub(crate) fn is_sound(&self) -> bool {
+        let alive = |lane| self.state.iter().any(|words: &[u32; LANES]| words[lane] != 0);
+        self.left <= LANES && (0..LANES).all(alive)
     }
 
     /// Fills `out` with uniform words, whole rounds at a time.

@@ -2,24 +2,29 @@
 //! bytes for any number of threads.
 
 mod block;
+mod driver;
 mod outcome;
+mod running_ess;
 mod settings;
 mod sites;
+mod stop;
 
-pub use outcome::{Ended, Outcome, Seconds};
+pub use outcome::{Ended, Outcome, Reached, Seconds};
 pub use settings::{RunError, Settings};
-pub use sites::{SiteCounts, SiteRecord, Sites};
+pub(crate) use sites::SiteRecord;
+pub use sites::{SiteCounts, Sites};
 
-use crate::kernel::{StepError, StepFailure};
+use crate::checkpoint::{Checkpoint, Fingerprint};
 use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
-use crate::trace::{HAMMING, LOG_PROB};
-use crate::tune::{Tuner, initial_scale, round_lengths};
-use block::{ChainBlock, Observables};
-use rayon::prelude::*;
+use crate::sink::{Plan, STATISTICS, Sink};
+use crate::trace::{HAMMING, LOG_PROB, Trace};
+use block::{ChainResult, Observables};
+use driver::{Driver, Pace};
+use running_ess::RunningEss;
 use std::num::NonZero;
 use std::thread::available_parallelism;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Draws from a model.
 ///
@@ -50,6 +55,9 @@ pub struct Progress {
     pub acceptance: f64,
     /// Scale in use.
     pub scale: Option<f64>,
+    /// What the draws of all chains were worth when it was last estimated, from the Hamming
+    /// distance of a few chains; none during warm-up.
+    pub ess: Option<f64>,
 }
 
 /// What a monitor wants.
@@ -90,12 +98,17 @@ pub struct Run<'a, M: Model> {
     model: &'a M,
     settings: &'a Settings,
     observables: Vec<Observable<'a>>,
+    references: usize,
+    watch_sites: bool,
     keep_states: bool,
     monitor: Box<dyn FnMut(Progress) -> Wish + 'a>,
+    monitored: bool,
+    checkpoint_every: Duration,
+    resumed: Option<Checkpoint>,
 }
 
-/// Time between two looks at the clock and the monitor.
-const HEARTBEAT: Duration = Duration::from_millis(100);
+/// Time between two checkpoints, unless another is set.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
 impl<'a, M: Model> Run<'a, M> {
     /// A run of a model with these settings.
@@ -104,8 +117,13 @@ impl<'a, M: Model> Run<'a, M> {
             model,
             settings,
             observables: Vec::new(),
+            references: 1,
+            watch_sites: false,
             keep_states: false,
             monitor: Box::new(|_| Wish::Continue),
+            monitored: false,
+            checkpoint_every: CHECKPOINT_EVERY,
+            resumed: None,
         }
     }
 
@@ -119,6 +137,20 @@ impl<'a, M: Model> Run<'a, M> {
         self
     }
 
+    /// Measures the Hamming distance to that many random states instead of one: `hamming`,
+    /// `hamming_2` and so on.
+    pub fn references(mut self, number: usize) -> Self {
+        self.references = number.max(1);
+        self
+    }
+
+    /// Also tells of every site whether it changed and what its mean was, and whether the chains
+    /// forgot their start. Takes some twenty bytes per site and chain.
+    pub fn watch_sites(mut self) -> Self {
+        self.watch_sites = true;
+        self
+    }
+
     /// Also keeps the whole state of every draw.
     pub fn keep_states(mut self) -> Self {
         self.keep_states = true;
@@ -128,29 +160,56 @@ impl<'a, M: Model> Run<'a, M> {
     /// Calls `monitor` several times a second; it may ask the run to stop.
     pub fn monitor(mut self, monitor: impl FnMut(Progress) -> Wish + 'a) -> Self {
         self.monitor = Box::new(monitor);
+        self.monitored = true;
         self
     }
 
-    /// Runs the chains.
-    pub fn go(mut self) -> Result<Outcome, RunError> {
+    /// Hands a checkpoint to the sink about this often, instead of every 30 seconds.
+    pub fn checkpoint_every(mut self, time: Duration) -> Self {
+        self.checkpoint_every = time;
+        self
+    }
+
+    /// Goes on from a checkpoint of the same run instead of from its beginning. The draws will be
+    /// those of a run that was never stopped, provided that what the model keeps in its cache is a
+    /// function of the states it evaluated or followed last.
+    pub fn resume(mut self, checkpoint: Checkpoint) -> Self {
+        self.resumed = Some(checkpoint);
+        self
+    }
+
+    /// Runs the chains and keeps their draws in memory.
+    pub fn go(self) -> Result<Outcome, RunError> {
+        let mut trace = Trace::new(self.keep_states);
+        self.go_into(&mut trace)
+    }
+
+    /// Runs the chains and hands their draws to a sink, which also decides whether whole states are
+    /// kept.
+    pub fn go_into(mut self, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
         let settings = self.settings;
         let space = *self.model.space();
         settings.check(&space)?;
-        let mut reference = vec![0; space.sites()];
-        let mut rng = ChainRng::new(settings.seed, Stream::Reference);
-        block::draw_initial_state(self.model, &mut rng, &mut reference)?;
-        let own = std::mem::take(&mut self.observables);
-        let mut names = vec![LOG_PROB.to_owned(), HAMMING.to_owned()];
-        for Observable { name, .. } in &own {
-            if names.contains(name) {
-                return Err(RunError::ObservableName(name.clone()));
-            }
-            names.push(name.clone());
+        let fingerprint = Fingerprint::of(self.model, settings)?;
+        if let Some(checkpoint) = &self.resumed {
+            checkpoint.check(&fingerprint)?;
         }
-        let observables = Observables { reference, own, keep_states: self.keep_states };
+        let mut references = vec![vec![0; space.sites()]; self.references];
+        let mut rng = ChainRng::new(settings.seed, Stream::Reference);
+        for reference in &mut references {
+            block::draw_initial_state(self.model, &mut rng, reference)?;
+        }
+        let own = std::mem::take(&mut self.observables);
+        let names = names(references.len(), &own)?;
+        let observables = Observables {
+            references,
+            own,
+            watch_sites: self.watch_sites,
+            keep_states: sink.wants_states(),
+        };
 
         let block_size = self.model.block_size(settings.chains).clamp(1, settings.chains);
-        let mut blocks: Vec<_> = (0..settings.chains)
+        let blocks: Vec<_> = (0..settings.chains)
             .step_by(block_size)
             .map(|first| {
                 let chains = first..(first + block_size).min(settings.chains);
@@ -164,166 +223,61 @@ impl<'a, M: Model> Run<'a, M> {
             .num_threads(threads.min(blocks.len()))
             .build()
             .map_err(|error| RunError::Threads(error.to_string()))?;
+        let resumed = self.resumed.as_ref();
+        sink.begin(&Plan { space, chains: settings.chains, names: &names, resumed })?;
         let mut driver = Driver {
-            blocks: &mut blocks,
+            settings,
+            space,
+            blocks,
             pool: &pool,
             monitor: &mut self.monitor,
-            // A limit too far away to be written as a time is no limit.
-            limit: settings.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+            running_ess: RunningEss::new(self.monitored),
+            sink,
+            checkpoint_every: self.checkpoint_every,
+            fingerprint,
+            pace: Pace::new(settings.time_limit),
             steps: 0,
-            total_steps: settings.warmup + settings.draws * settings.thin,
-            last: Instant::now(),
-            pace: 1,
+            rounds: Vec::new(),
+            scale: None,
+            seconds: Seconds::default(),
         };
-
-        let mut tuner = match settings.scale {
-            Some(_) => None,
-            None => {
-                Tuner::new(settings.sampler, &space, settings.target_acceptance, settings.warmup)
-            }
-        };
-        let started = Instant::now();
-        let mut ended = Ended::Complete;
-        let mut scale = settings.scale.or(initial_scale(settings.sampler, &space).map(|s| s.0));
-        for length in round_lengths(settings.warmup) {
-            ended = driver.warm_up(length, scale, tuner.as_mut());
-            if let Some(tuner) = &tuner {
-                scale = Some(tuner.scale());
-            }
-            if ended != Ended::Complete {
-                break;
-            }
+        if let Some(checkpoint) = resumed {
+            driver.restore(checkpoint);
         }
-        if let Some(tuner) = &tuner {
-            scale = Some(tuner.frozen());
-        }
-        let warmup_seconds = started.elapsed().as_secs_f64();
-        let started = Instant::now();
-        if ended == Ended::Complete {
-            ended = driver.draw(settings.draws * settings.thin, scale);
-        }
-        let seconds = Seconds { warmup: warmup_seconds, draws: started.elapsed().as_secs_f64() };
-        let threads = pool.current_num_threads();
-        Ok(outcome::collect(settings, space, threads, names, blocks, scale, seconds, ended))
+        let ended = driver.run()?;
+        let results = driver.results();
+        let sites = driver.sites();
+        let steps = results.iter().map(|chain| chain.sums.steps as f64).sum::<f64>().max(1.0);
+        let per_step =
+            |total: fn(&ChainResult) -> f64| results.iter().map(total).sum::<f64>() / steps;
+        Ok(Outcome {
+            settings: settings.clone(),
+            space,
+            threads: pool.current_num_threads(),
+            scale: driver.scale,
+            acceptance: per_step(|chain| chain.sums.acceptance),
+            warmup: driver.rounds,
+            stuck: (0..results.len()).filter(|chain| results[*chain].sums.changed == 0.0).collect(),
+            sites_changed_per_step: per_step(|chain| chain.sums.changed),
+            evaluations_performed_per_step: per_step(|chain| chain.sums.evaluations),
+            seconds: driver.seconds,
+            sites,
+            last_states: results.into_iter().map(|chain| chain.state).collect(),
+            trace: driver.sink.trace()?,
+            ended,
+        })
     }
 }
 
-/// Drives the blocks through their steps, looking at the clock and the monitor in between.
-struct Driver<'d, 'a> {
-    blocks: &'d mut Vec<Box<dyn ChainBlock + 'a>>,
-    pool: &'d rayon::ThreadPool,
-    monitor: &'d mut dyn FnMut(Progress) -> Wish,
-    limit: Option<Instant>,
-    steps: usize,
-    total_steps: usize,
-    last: Instant,
-    /// Steps that take about a heartbeat.
-    pace: usize,
-}
-
-impl Driver<'_, '_> {
-    /// One round of warm-up, after which the tuner moves the scale.
-    fn warm_up(&mut self, steps: usize, scale: Option<f64>, tuner: Option<&mut Tuner>) -> Ended {
-        let started = self.start(scale);
-        let ended = if started == Ended::Complete {
-            self.advance(steps, true, scale, |block, steps| block.warm_up(steps))
-        } else {
-            started
-        };
-        if let (Some(tuner), Ended::Complete) = (tuner, &ended) {
-            // Added up in the order of the chains, so that the sum does not depend on threads.
-            let sums = self.blocks.iter_mut().flat_map(|block| block.take_acceptance());
-            let (sum, count) = sums.fold((0.0, 0usize), |(s, n), sum| (s + sum, n + steps));
-            tuner.round(sum / count as f64);
+/// Names of all observables, each once.
+fn names(references: usize, own: &[Observable<'_>]) -> Result<Vec<String>, RunError> {
+    let mut names = vec![LOG_PROB.to_owned(), HAMMING.to_owned()];
+    names.extend((2..=references).map(|number| format!("{HAMMING}_{number}")));
+    for Observable { name, .. } in own {
+        if names.contains(name) || STATISTICS.contains(&name.as_str()) {
+            return Err(RunError::ObservableName(name.clone()));
         }
-        ended
+        names.push(name.clone());
     }
-
-    /// All kept draws.
-    fn draw(&mut self, steps: usize, scale: Option<f64>) -> Ended {
-        match self.start(scale) {
-            Ended::Complete => self.advance(steps, false, scale, |block, steps| block.draw(steps)),
-            ended => ended,
-        }
-    }
-
-    fn start(&mut self, scale: Option<f64>) -> Ended {
-        let blocks = &mut *self.blocks;
-        let results: Vec<_> = self.pool.install(|| {
-            blocks.par_iter_mut().map(|block| block.start(scale.unwrap_or(1.0))).collect()
-        });
-        self.first_failure(results)
-    }
-
-    /// Steps of every block, in pieces of about a heartbeat.
-    fn advance(
-        &mut self,
-        steps: usize,
-        warming_up: bool,
-        scale: Option<f64>,
-        go: impl Fn(&mut (dyn ChainBlock + '_), usize) -> Result<(), Failed> + Sync,
-    ) -> Ended {
-        let mut left = steps;
-        while left > 0 {
-            let piece = left.min(self.pace);
-            let began = Instant::now();
-            let blocks = &mut *self.blocks;
-            let results: Vec<_> = self
-                .pool
-                .install(|| blocks.par_iter_mut().map(|block| go(block.as_mut(), piece)).collect());
-            let ended = self.first_failure(results);
-            if ended != Ended::Complete {
-                return ended;
-            }
-            left -= piece;
-            self.steps += piece;
-            let per_step = began.elapsed().as_secs_f64() / piece as f64;
-            let fitting = HEARTBEAT.as_secs_f64() / per_step.max(1e-9);
-            self.pace = (fitting as usize).clamp(1, 4 * piece.max(self.pace));
-            if self.limit.is_some_and(|limit| Instant::now() >= limit)
-                && self.steps < self.total_steps
-            {
-                return Ended::TimeLimit;
-            }
-            if self.last.elapsed() >= HEARTBEAT || self.steps == self.total_steps {
-                self.last = Instant::now();
-                let count = self.blocks.iter().map(|block| block.chains()).sum::<usize>();
-                let sum: f64 = self.blocks.iter().map(|block| block.recent_acceptance()).sum();
-                let progress = Progress {
-                    warming_up,
-                    steps: self.steps,
-                    total_steps: self.total_steps,
-                    acceptance: sum / count as f64,
-                    scale,
-                };
-                if (self.monitor)(progress) == Wish::Stop && self.steps < self.total_steps {
-                    return Ended::Interrupted;
-                }
-            }
-        }
-        Ended::Complete
-    }
-
-    fn first_failure(&self, results: Vec<Result<(), Failed>>) -> Ended {
-        let failures = results.into_iter().filter_map(Result::err);
-        match failures.min_by_key(|failed| (failed.step, failed.chain)) {
-            Some(failed) => {
-                Ended::Failed { chain: failed.chain, step: failed.step, cause: failed.cause }
-            }
-            None => Ended::Complete,
-        }
-    }
-}
-
-/// A failed step, with the chain's number in the run.
-pub(crate) struct Failed {
-    chain: usize,
-    step: usize,
-    cause: StepFailure,
-}
-
-impl Failed {
-    fn new(error: StepError, first_chain: usize, step: usize) -> Self {
-        Self { chain: first_chain + error.chain, step, cause: error.cause }
-    }
+    Ok(names)
 }

@@ -1,8 +1,10 @@
 //! The numbers of a run that people and scripts read, and what to say about them in words.
 
-use crate::run::{Outcome, Seconds, SiteCounts, Sites};
+use crate::run::{Outcome, Seconds, SiteCounts};
 use crate::sampler::Sampler;
+use crate::sink::SITES_CHANGED;
 use crate::stats::{Diagnosis, EssSummary, Overlap, diagnose, split_rhat, summarise};
+use crate::trace::Trace;
 use crate::verdict::Evidence;
 use crate::weight::Weight;
 use rayon::prelude::*;
@@ -111,22 +113,39 @@ pub struct Estimate {
     pub mcse: Option<f64>,
 }
 
+/// Name of −log π among the observables, up to a constant what physicists call energy.
+pub const ENERGY: &str = "energy";
+
+/// Judges everything that was kept of each draw: the observables, the energy, and the number of
+/// sites that changed.
+fn observables(trace: &Trace) -> Vec<ObservableSummary> {
+    let energy: Vec<Vec<f64>> =
+        trace.log_prob().iter().map(|chain| chain.iter().map(|value| -value).collect()).collect();
+    let own = trace.names().iter().map(String::as_str).chain([SITES_CHANGED]);
+    let mut named: Vec<(&str, &[Vec<f64>])> =
+        own.filter_map(|name| Some((name, trace.series(name)?))).collect();
+    // An observable of that name is somebody's own.
+    if trace.series(ENERGY).is_none() {
+        named.insert(1, (ENERGY, &energy));
+    }
+    named
+        .par_iter()
+        .map(|(name, chains)| ObservableSummary {
+            name: (*name).to_owned(),
+            diagnosis: diagnose(chains),
+        })
+        .collect()
+}
+
 impl Summary {
     /// Sums up a run of a model of that name.
     pub fn new(model: impl Into<String>, outcome: &Outcome) -> Self {
         let Outcome { settings, space, trace, seconds, .. } = outcome;
         let ess = EssSummary::of_chains(trace.hamming());
         let log_prob = summarise(trace.log_prob());
-        let observables: Vec<ObservableSummary> = trace
-            .names()
-            .par_iter()
-            .map(|name| ObservableSummary {
-                name: name.clone(),
-                diagnosis: diagnose(trace.series(name).unwrap_or_default()),
-            })
-            .collect();
-        let site_counts = outcome.sites.as_ref().and_then(Sites::counts);
-        let overlap = outcome.sites.as_ref().and_then(Sites::overlap);
+        let observables = observables(trace);
+        let site_counts = outcome.sites.as_ref().map(|sites| sites.counts);
+        let overlap = outcome.sites.as_ref().and_then(|sites| sites.overlap);
         let verdict =
             Evidence { outcome, ess: &ess, observables: &observables, site_counts, overlap }
                 .verdict();

@@ -1,13 +1,18 @@
-//! What is kept of a run: one number per observable, chain and draw, and whole states on request.
+//! The draws of a run in memory: one number per observable, chain and draw, and whole states on
+//! request.
+
+use crate::sink::{ChainDraws, Plan, STATISTICS, Sink, SinkError};
+use std::borrow::Cow;
 
 /// The kept draws of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     chains: usize,
     draws: usize,
     names: Vec<String>,
-    /// By observable, then chain, then draw.
+    /// By observable and then [`STATISTICS`], then chain, then draw.
     series: Vec<Vec<Vec<f64>>>,
+    keeps_states: bool,
     /// By chain, rows of one state per draw; empty unless states are kept.
     states: Vec<Vec<u8>>,
 }
@@ -18,24 +23,17 @@ pub const LOG_PROB: &str = "log_prob";
 pub const HAMMING: &str = "hamming";
 
 impl Trace {
-    pub(crate) fn new(names: Vec<String>, chains: Vec<ChainTrace>) -> Self {
-        // After an error chains may have come to different lengths; keep what all have.
-        let draws = chains.iter().map(|chain| chain.draws).min().unwrap_or(0);
-        let count = chains.len();
-        let mut series: Vec<Vec<Vec<f64>>> = names.iter().map(|_| Vec::new()).collect();
-        let mut states = Vec::new();
-        for mut chain in chains {
-            for (all, mut own) in series.iter_mut().zip(chain.series) {
-                own.truncate(draws);
-                all.push(own);
-            }
-            if !chain.states.is_empty() {
-                let sites = chain.states.len() / chain.draws;
-                chain.states.truncate(draws * sites);
-                states.push(chain.states);
-            }
-        }
-        Self { chains: count, draws, names, series, states }
+    /// A trace to be filled by a run.
+    pub fn new(keep_states: bool) -> Self {
+        Self { keeps_states: keep_states, ..Self::default() }
+    }
+
+    /// A trace of series that were kept elsewhere: observables, then [`STATISTICS`], each by chain.
+    #[cfg(feature = "zarr")]
+    pub(crate) fn of_series(names: Vec<String>, series: Vec<Vec<Vec<f64>>>) -> Self {
+        let chains = series.first().map_or(0, Vec::len);
+        let draws = series.iter().flatten().map(Vec::len).min().unwrap_or(0);
+        Self { chains, draws, names, series, ..Self::default() }
     }
 
     /// Number of chains.
@@ -53,10 +51,11 @@ impl Trace {
         &self.names
     }
 
-    /// The draws of an observable, chain by chain; `None` if there is none of that name.
+    /// The draws of an observable or of one of the [`STATISTICS`], chain by chain; `None` if there
+    /// is none of that name.
     pub fn series(&self, name: &str) -> Option<&[Vec<f64>]> {
-        let number = self.names.iter().position(|known| known == name)?;
-        Some(&self.series[number])
+        let mut names = self.names.iter().map(String::as_str).chain(STATISTICS);
+        self.series.get(names.position(|known| known == name)?).map(Vec::as_slice)
     }
 
     /// log π of every draw, chain by chain.
@@ -75,10 +74,52 @@ impl Trace {
     }
 }
 
-/// What is kept of one chain while it runs.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ChainTrace {
-    pub(crate) draws: usize,
-    pub(crate) series: Vec<Vec<f64>>,
-    pub(crate) states: Vec<u8>,
+impl Sink for Trace {
+    fn wants_states(&self) -> bool {
+        self.keeps_states
+    }
+
+    fn begin(&mut self, plan: &Plan<'_>) -> Result<(), SinkError> {
+        if let Some(checkpoint) = plan.resumed {
+            let draws = checkpoint.draws();
+            if self.draws < draws || self.names != plan.names || self.chains != plan.chains {
+                return Err(SinkError("the trace is not the one that was drawn so far".to_owned()));
+            }
+            self.draws = draws;
+            self.series.iter_mut().flatten().for_each(|series| series.truncate(draws));
+            for states in &mut self.states {
+                states.truncate(draws * plan.space.sites());
+            }
+        } else {
+            self.chains = plan.chains;
+            self.names = plan.names.to_vec();
+            self.draws = 0;
+            let count = plan.names.len() + STATISTICS.len();
+            self.series = vec![vec![Vec::new(); plan.chains]; count];
+            self.states = vec![Vec::new(); if self.keeps_states { plan.chains } else { 0 }];
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, draws: Vec<ChainDraws>) -> Result<(), SinkError> {
+        self.draws += draws.first().map_or(0, |chain| chain.draws);
+        for (number, chain) in draws.into_iter().enumerate() {
+            let columns = chain.series.into_iter().chain(chain.statistics);
+            for (series, further) in self.series.iter_mut().zip(columns) {
+                series[number].extend(further);
+            }
+            if let Some(states) = self.states.get_mut(number) {
+                states.extend(chain.states);
+            }
+        }
+        Ok(())
+    }
+
+    fn series(&mut self, observable: usize) -> Result<Cow<'_, [Vec<f64>]>, SinkError> {
+        Ok(Cow::Borrowed(&self.series[observable]))
+    }
+
+    fn trace(&mut self) -> Result<Trace, SinkError> {
+        Ok(std::mem::take(self))
+    }
 }

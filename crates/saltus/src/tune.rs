@@ -3,6 +3,7 @@
 
 use crate::sampler::{STEP_SIZES, Sampler, Scale};
 use crate::space::Space;
+use serde::{Deserialize, Serialize};
 
 /// Rounds that a warm-up is cut into, as long as it has that many steps.
 const ROUNDS: usize = 100;
@@ -11,6 +12,17 @@ const ROUNDS: usize = 100;
 const AVERAGED: f64 = 0.25;
 /// Largest change of log(scale) by one round.
 const LARGEST_MOVE: f64 = 1.0;
+
+/// What happened in one round of warm-up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// Steps of each chain.
+    pub steps: usize,
+    /// The scale they were made with, if the sampler has one.
+    pub scale: Option<f64>,
+    /// Their mean acceptance over all chains.
+    pub acceptance: f64,
+}
 
 /// Moves log(scale) by stochastic approximation.
 ///

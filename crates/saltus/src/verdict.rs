@@ -98,7 +98,7 @@ impl Evidence<'_> {
     fn ended(&self) -> Option<String> {
         let outcome = self.outcome;
         let ended = match &outcome.ended {
-            Ended::Complete => return None,
+            ended if ended.is_success() => return None,
             failed @ Ended::Failed { .. } => failed.to_string(),
             early => format!("the run was {early}"),
         };

@@ -1,7 +1,9 @@
 //! A block of chains with everything it needs to go on: states, kernel, memory, random streams
 //! and what was kept so far.
 
-use super::{Failed, Observable, RunError, Settings};
+use super::driver::Failed;
+use super::{Observable, RunError, Settings, SiteRecord};
+use crate::checkpoint::{ChainSnapshot, Sums};
 use crate::kernel::block_gibbs::BlockGibbs;
 use crate::kernel::conditional::Conditional;
 use crate::kernel::gibbs::Gibbs;
@@ -16,7 +18,7 @@ use crate::kernel::{Kernel, Position, StepReport};
 use crate::model::{Differences, Model};
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::Sampler;
-use crate::trace::ChainTrace;
+use crate::sink::ChainDraws;
 use std::ops::Range;
 
 /// Steps after which the current states are evaluated afresh: samplers that follow log π by adding
@@ -26,9 +28,17 @@ const REFRESH: usize = 1000;
 
 /// What is taken from every kept state.
 pub(super) struct Observables<'a> {
-    pub(super) reference: Vec<u8>,
+    pub(super) references: Vec<Vec<u8>>,
     pub(super) own: Vec<Observable<'a>>,
+    pub(super) watch_sites: bool,
     pub(super) keep_states: bool,
+}
+
+impl Observables<'_> {
+    /// Numbers that are kept of a draw.
+    fn count(&self) -> usize {
+        1 + self.references.len() + self.own.len()
+    }
 }
 
 /// A block of chains, whatever its model and kernel: one virtual call per many steps.
@@ -44,27 +54,24 @@ pub(super) trait ChainBlock: Send {
     fn take_acceptance(&mut self) -> Vec<f64>;
     /// Sum over chains of the mean acceptance of the last piece of steps.
     fn recent_acceptance(&self) -> f64;
-    /// Everything kept, chain by chain.
-    fn finish(self: Box<Self>) -> Vec<ChainResult>;
+    /// The draws kept since the last call, chain by chain.
+    fn take_draws(&mut self) -> Vec<ChainDraws>;
+    /// Steps made, and the chains as they were, at the last fresh evaluation.
+    fn snapshot(&self) -> (usize, &[ChainSnapshot]);
+    /// Goes back to such a snapshot.
+    fn restore(&mut self, steps: usize, chains: &[ChainSnapshot]);
+    /// Evaluates the current states afresh, with the scale of steps that go on.
+    fn go_on(&mut self, scale: f64) -> Result<(), Failed>;
+    /// What is remembered of the sites of each chain.
+    fn sites(&self) -> &[SiteRecord];
+    /// What each chain did since the last start, and its state.
+    fn results(&self) -> Vec<ChainResult>;
 }
 
-/// What a chain did and kept over its kept draws.
+/// What a chain did over its kept draws, and where it stands.
 pub(super) struct ChainResult {
-    pub(super) trace: ChainTrace,
     pub(super) state: Vec<u8>,
-    pub(super) steps: usize,
-    pub(super) acceptance: f64,
-    pub(super) changed: f64,
-    pub(super) evaluations: f64,
-}
-
-/// Sums of step reports of one chain.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    steps: usize,
-    acceptance: f64,
-    changed: f64,
-    evaluations: f64,
+    pub(super) sums: Sums,
 }
 
 struct Block<'a, M: Model, K: Kernel<M>> {
@@ -73,7 +80,6 @@ struct Block<'a, M: Model, K: Kernel<M>> {
     observables: &'a Observables<'a>,
     first_chain: usize,
     thin: usize,
-    until_kept: usize,
     scale: f64,
     steps: usize,
     /// Steps made when the current states were last evaluated afresh.
@@ -83,8 +89,13 @@ struct Block<'a, M: Model, K: Kernel<M>> {
     rngs: Vec<ChainRng>,
     reports: Vec<StepReport>,
     sums: Vec<Sums>,
+    /// Of the steps since the last kept draw.
+    since_kept: Vec<Sums>,
     recent: f64,
-    traces: Vec<ChainTrace>,
+    draws: Vec<ChainDraws>,
+    /// Empty unless sites are watched.
+    sites: Vec<SiteRecord>,
+    snapshot: Vec<ChainSnapshot>,
 }
 
 /// The block of these chains, at their initial states.
@@ -140,7 +151,6 @@ where
     for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
         draw_initial_state(model, rng, state)?;
     }
-    let series = vec![Vec::new(); 2 + observables.own.len()];
     Ok(Box::new(Block {
         memory: kernel.new_memory(model, count),
         model,
@@ -148,7 +158,6 @@ where
         observables,
         first_chain,
         thin: settings.thin,
-        until_kept: settings.thin,
         scale: 1.0,
         steps: 0,
         evaluated_at: 0,
@@ -156,8 +165,11 @@ where
         rngs,
         reports: vec![StepReport::default(); count],
         sums: vec![Sums::default(); count],
+        since_kept: vec![Sums::default(); count],
         recent: 0.0,
-        traces: vec![ChainTrace { series, ..ChainTrace::default() }; count],
+        draws: vec![ChainDraws::new(observables.count()); count],
+        sites: vec![SiteRecord::default(); count],
+        snapshot: Vec::new(),
     }))
 }
 
@@ -178,9 +190,24 @@ pub(super) fn draw_initial_state<M: Model>(
 impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
     fn evaluate(&mut self) -> Result<(), Failed> {
         self.evaluated_at = self.steps;
+        self.take_snapshot();
         self.kernel
             .start(self.scale, self.model, &mut self.position, &mut self.memory)
             .map_err(|error| Failed::new(error, self.first_chain, self.steps))
+    }
+
+    /// From here on the chains depend on nothing but what this holds: what kernel and model keep of
+    /// them is about to be computed from their states.
+    fn take_snapshot(&mut self) {
+        let chains = self.rngs.iter().zip(self.sums.iter().zip(&self.since_kept)).enumerate();
+        let snapshot = chains.map(|(chain, (rng, (sums, since_kept)))| ChainSnapshot {
+            state: self.position.state(chain).to_vec(),
+            rng: rng.clone(),
+            sums: *sums,
+            since_kept: *since_kept,
+            sites: self.sites[chain].clone(),
+        });
+        self.snapshot = snapshot.collect();
     }
 
     fn step(&mut self) -> Result<(), Failed> {
@@ -198,29 +225,41 @@ impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
             )
             .map_err(|error| Failed::new(error, self.first_chain, self.steps))?;
         self.steps += 1;
-        for (sums, report) in self.sums.iter_mut().zip(&self.reports) {
-            sums.steps += 1;
-            sums.acceptance += report.acceptance;
-            sums.changed += f64::from(report.changed);
-            sums.evaluations += f64::from(report.evaluations);
+        let sums = self.sums.iter_mut().zip(&mut self.since_kept);
+        for ((sums, since_kept), report) in sums.zip(&self.reports) {
+            sums.add(report);
+            since_kept.add(report);
             self.recent += report.acceptance;
         }
         Ok(())
     }
 
     fn keep(&mut self) {
-        let Observables { reference, own, keep_states } = self.observables;
-        for (chain, trace) in self.traces.iter_mut().enumerate() {
+        let Observables { references, own, watch_sites, keep_states } = self.observables;
+        let values = self.model.space().values();
+        let chains = self.draws.iter_mut().zip(&mut self.since_kept).enumerate();
+        for (chain, (draws, since_kept)) in chains {
             let state = self.position.state(chain);
-            trace.series[0].push(self.position.log_prob[chain]);
-            trace.series[1].push(f64::from(count_changed(state, reference)));
-            for (series, observable) in trace.series[2..].iter_mut().zip(own) {
+            draws.series[0].push(self.position.log_prob[chain]);
+            let (distances, others) = draws.series[1..].split_at_mut(references.len());
+            for (series, reference) in distances.iter_mut().zip(references) {
+                series.push(f64::from(count_changed(state, reference)));
+            }
+            for (series, observable) in others.iter_mut().zip(own) {
                 series.push((observable.value)(state));
             }
-            if *keep_states {
-                trace.states.extend_from_slice(state);
+            if *watch_sites {
+                self.sites[chain].take(state, values);
             }
-            trace.draws += 1;
+            let Sums { steps, acceptance, changed, evaluations } = std::mem::take(since_kept);
+            let statistics = [acceptance / steps as f64, changed, evaluations];
+            for (series, statistic) in draws.statistics.iter_mut().zip(statistics) {
+                series.push(statistic);
+            }
+            if *keep_states {
+                draws.states.extend_from_slice(state);
+            }
+            draws.draws += 1;
         }
     }
 }
@@ -233,6 +272,12 @@ impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
     fn start(&mut self, scale: f64) -> Result<(), Failed> {
         self.scale = scale;
         self.sums.fill(Sums::default());
+        self.since_kept.fill(Sums::default());
+        self.evaluate()
+    }
+
+    fn go_on(&mut self, scale: f64) -> Result<(), Failed> {
+        self.scale = scale;
         self.evaluate()
     }
 
@@ -249,10 +294,8 @@ impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
         self.recent = 0.0;
         for _ in 0..steps {
             self.step()?;
-            self.until_kept -= 1;
-            if self.until_kept == 0 {
+            if self.since_kept[0].steps == self.thin {
                 self.keep();
-                self.until_kept = self.thin;
             }
         }
         self.recent /= steps as f64;
@@ -269,17 +312,36 @@ impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
         self.recent
     }
 
-    fn finish(self: Box<Self>) -> Vec<ChainResult> {
-        let Self { traces, sums, position, .. } = *self;
-        let results = traces.into_iter().zip(sums).enumerate();
-        results
-            .map(|(chain, (trace, sums))| ChainResult {
-                trace,
-                state: position.state(chain).to_vec(),
-                steps: sums.steps,
-                acceptance: sums.acceptance,
-                changed: sums.changed,
-                evaluations: sums.evaluations,
+    fn take_draws(&mut self) -> Vec<ChainDraws> {
+        let empty = ChainDraws::new(self.observables.count());
+        self.draws.iter_mut().map(|draws| std::mem::replace(draws, empty.clone())).collect()
+    }
+
+    fn snapshot(&self) -> (usize, &[ChainSnapshot]) {
+        (self.evaluated_at, &self.snapshot)
+    }
+
+    fn restore(&mut self, steps: usize, chains: &[ChainSnapshot]) {
+        self.steps = steps;
+        for (number, chain) in chains.iter().enumerate() {
+            self.position.state_mut(number).copy_from_slice(&chain.state);
+            self.rngs[number] = chain.rng.clone();
+            self.sums[number] = chain.sums;
+            self.since_kept[number] = chain.since_kept;
+            self.sites[number].clone_from(&chain.sites);
+        }
+    }
+
+    fn sites(&self) -> &[SiteRecord] {
+        &self.sites
+    }
+
+    fn results(&self) -> Vec<ChainResult> {
+        let chains = self.sums.iter().enumerate();
+        chains
+            .map(|(chain, sums)| ChainResult {
+                state: self.position.state(chain).to_vec(),
+                sums: *sums,
             })
             .collect()
     }

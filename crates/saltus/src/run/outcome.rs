@@ -1,11 +1,11 @@
 //! What a run leaves: its draws, what it chose, how it went and how it ended.
 
-use super::block::{ChainBlock, ChainResult};
 use super::{Settings, Sites};
 use crate::kernel::StepFailure;
 use crate::space::Space;
 use crate::trace::Trace;
-use serde::Serialize;
+use crate::tune::Round;
+use serde::{Deserialize, Serialize};
 
 /// How a run ended. Whatever the reason, what was drawn before is in the outcome.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -19,6 +19,9 @@ pub enum Ended {
     /// The time limit was reached.
     #[error("stopped at the time limit")]
     TimeLimit,
+    /// What the draws were asked to be worth was reached before all were made.
+    #[error("{0}")]
+    Reached(Reached),
     /// A step could not be made.
     #[error("chain {chain} failed at step {step}: {cause}")]
     Failed {
@@ -31,8 +34,52 @@ pub enum Ended {
     },
 }
 
+impl Ended {
+    /// Whether everything that was asked was done: all draws, or as many as the stop rules wanted.
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Complete | Self::Reached(_))
+    }
+
+    /// The rule that ended the run, in a word for scripts.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::Complete => "draws",
+            Self::Interrupted => "interrupt",
+            Self::TimeLimit => "time-limit",
+            Self::Reached(Reached { ess: Some(_), rhat: Some(_), .. }) => "until-ess,until-rhat",
+            Self::Reached(Reached { ess: Some(_), .. }) => "until-ess",
+            Self::Reached(_) => "until-rhat",
+            Self::Failed { .. } => "failure",
+        }
+    }
+}
+
+/// The stop rules that were met, each with what was found and what was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reached {
+    /// Draws of each chain until then.
+    pub draws: usize,
+    /// Effective draws of all chains together, of log π or the Hamming distance, whichever is fewer.
+    pub ess: Option<(f64, f64)>,
+    /// The larger split R-hat of the two.
+    pub rhat: Option<(f64, f64)>,
+}
+
+impl std::fmt::Display for Reached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ess = self.ess.map(|(ess, asked)| {
+            format!("they are worth {ess:.0} independent ones ({asked} were asked for)")
+        });
+        let rhat = self
+            .rhat
+            .map(|(rhat, asked)| format!("R-hat is {rhat:.4} (at most {asked} was asked for)"));
+        let found: Vec<String> = ess.into_iter().chain(rhat).collect();
+        write!(f, "enough after {} draws: {}", self.draws, found.join(" and "))
+    }
+}
+
 /// Wall time of the two parts of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {
     /// Warm-up.
     pub warmup: f64,
@@ -58,6 +105,8 @@ pub struct Outcome {
     pub scale: Option<f64>,
     /// Mean acceptance over the kept draws, or over the warm-up if it ended there.
     pub acceptance: f64,
+    /// The rounds of warm-up.
+    pub warmup: Vec<Round>,
     /// Chains in which no site changed during the kept draws.
     pub stuck: Vec<usize>,
     /// Mean number of sites that changed in a step.
@@ -71,35 +120,4 @@ pub struct Outcome {
     pub seconds: Seconds,
     /// How it ended.
     pub ended: Ended,
-}
-
-#[expect(clippy::too_many_arguments, reason = "called once, with everything a run knows")]
-pub(super) fn collect(
-    settings: &Settings,
-    space: Space,
-    threads: usize,
-    names: Vec<String>,
-    blocks: Vec<Box<dyn ChainBlock + '_>>,
-    scale: Option<f64>,
-    seconds: Seconds,
-    ended: Ended,
-) -> Outcome {
-    let results: Vec<ChainResult> = blocks.into_iter().flat_map(ChainBlock::finish).collect();
-    let steps: f64 = results.iter().map(|chain| chain.steps as f64).sum::<f64>().max(1.0);
-    let per_step = |total: fn(&ChainResult) -> f64| results.iter().map(total).sum::<f64>() / steps;
-    Outcome {
-        settings: settings.clone(),
-        space,
-        threads,
-        scale,
-        acceptance: per_step(|chain| chain.acceptance),
-        stuck: (0..results.len()).filter(|chain| results[*chain].changed == 0.0).collect(),
-        sites_changed_per_step: per_step(|chain| chain.changed),
-        evaluations_performed_per_step: per_step(|chain| chain.evaluations),
-        last_states: results.iter().map(|chain| chain.state.clone()).collect(),
-        trace: Trace::new(names, results.into_iter().map(|chain| chain.trace).collect()),
-        sites: None,
-        seconds,
-        ended,
-    }
 }

@@ -1,7 +1,8 @@
 //! What a run is asked to do, and whether that can be done.
 
-use crate::model::Differences;
+use crate::model::{Differences, ModelError};
 use crate::sampler::{STEP_SIZES, Sampler, Scale};
+use crate::sink::SinkError;
 use crate::space::Space;
 use crate::weight::Weight;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,12 @@ pub struct Settings {
     pub scale: Option<f64>,
     /// Wall time after which the run stops with what it has.
     pub time_limit: Option<Duration>,
+    /// Stop before all draws are made, once log π and the Hamming distance are both worth this many
+    /// independent draws. Looked at after fixed numbers of draws only, so that where a run stops is
+    /// as reproducible as its draws; so is the next.
+    pub until_ess: Option<f64>,
+    /// Stop before all draws are made, once the split R-hat of both is at most this.
+    pub until_rhat: Option<f64>,
 }
 
 impl Default for Settings {
@@ -52,6 +59,8 @@ impl Default for Settings {
             target_acceptance: None,
             scale: None,
             time_limit: None,
+            until_ess: None,
+            until_rhat: None,
         }
     }
 }
@@ -59,7 +68,7 @@ impl Default for Settings {
 /// Beyond this, cutting the warm-up into rounds would overflow.
 const LONGEST_WARMUP: usize = usize::MAX >> 8;
 
-/// Why a run could not begin.
+/// Why a run could not begin, or why its draws could not be handed on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
     /// A setting that must be positive is zero.
@@ -108,12 +117,39 @@ pub enum RunError {
     /// Two observables of one name.
     #[error("there are two observables named '{0}'")]
     ObservableName(String),
+    /// A stop rule that can never be met, or always is.
+    #[error("{0}")]
+    StopRule(String),
+    /// The checkpoint is not of this run.
+    #[error("the checkpoint cannot be resumed: {0}")]
+    Checkpoint(String),
+    /// The model could not be evaluated at all.
+    #[error(transparent)]
+    Model(ModelError),
+    /// The draws could not be kept.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
     /// Threads could not be started.
     #[error("cannot start the threads: {0}")]
     Threads(String),
 }
 
 impl Settings {
+    /// The settings that decide what the chains do, without those that only say when to stop and how
+    /// fast to go.
+    pub(crate) fn of_the_chains(&self) -> Self {
+        let settings = self.clone();
+        let draws = Self::default().draws;
+        Self {
+            draws,
+            threads: None,
+            time_limit: None,
+            until_ess: None,
+            until_rhat: None,
+            ..settings
+        }
+    }
+
     /// Fails with a sentence if a model of that space cannot be run like this.
     pub fn check(&self, space: &Space) -> Result<(), RunError> {
         let counts = [("chains", self.chains), ("draws", self.draws), ("thin", self.thin)];
@@ -127,6 +163,20 @@ impl Settings {
         }
         if self.threads == Some(0) {
             return Err(RunError::Zero("threads"));
+        }
+        if let Some(ess) = self.until_ess
+            && !(ess > 0.0 && ess.is_finite())
+        {
+            return Err(RunError::StopRule(format!(
+                "the number of effective draws to stop at must be positive, got {ess}"
+            )));
+        }
+        if let Some(rhat) = self.until_rhat
+            && !(rhat > 1.0 && rhat.is_finite())
+        {
+            return Err(RunError::StopRule(format!(
+                "the R-hat to stop at must be above 1, got {rhat}: chains that agree come close to 1"
+            )));
         }
         if let Some(target) = self.target_acceptance
             && !(target > 0.0 && target < 1.0)

@@ -4,10 +4,11 @@
 use crate::math::vectorised;
 use crate::stats::Overlap;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 
 /// The sites of one chain, over its kept draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SiteRecord {
+pub(crate) struct SiteRecord {
     draws: usize,
     first: Vec<u8>,
     /// Not zero where the site ever differed from the first draw.
@@ -67,20 +68,19 @@ impl SiteRecord {
         }
     }
 
+    /// Whether it could be that of a chain of so many sites.
+    pub(crate) fn is_sound(&self, sites: usize) -> bool {
+        let sites = if self.draws == 0 { 0 } else { sites };
+        let lengths = [self.first.len(), self.changed.len(), self.sums.len(), self.pending.len()];
+        lengths == [sites; 4]
+            && (self.draws == 0 || self.spacing > 0)
+            && self.passed.iter().all(|state| state.len() == sites)
+    }
+
     fn flush(&mut self) {
         for (sum, pending) in self.sums.iter_mut().zip(&mut self.pending) {
             *sum += u64::from(std::mem::take(pending));
         }
-    }
-
-    /// The first kept draw; empty if there is none.
-    pub fn first(&self) -> &[u8] {
-        &self.first
-    }
-
-    /// Whether a site ever differed from its first draw.
-    pub fn changed(&self, site: usize) -> bool {
-        self.changed[site] != 0
     }
 
     /// Sum of the values of a site over all draws.
@@ -89,11 +89,15 @@ impl SiteRecord {
     }
 }
 
-/// The sites of all chains.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What the sites did over the kept draws of all chains.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sites {
-    /// One record per chain.
-    pub chains: Vec<SiteRecord>,
+    /// How many moved.
+    pub counts: SiteCounts,
+    /// Whether the chains forgot their start; none if there are too few draws.
+    pub overlap: Option<Overlap>,
+    /// The mean value of every site.
+    pub means: Vec<f64>,
 }
 
 /// How many sites did what.
@@ -108,16 +112,17 @@ pub struct SiteCounts {
 }
 
 impl Sites {
-    fn number(&self) -> usize {
-        self.chains.iter().map(|chain| chain.first.len()).min().unwrap_or(0)
-    }
-
-    /// Counts the sites that move, and those that do not; none if there are no draws.
-    pub fn counts(&self) -> Option<SiteCounts> {
-        let (start, rest) = self.chains.split_first()?;
+    /// Sums up the records of all chains; none if one has no draws.
+    pub(crate) fn new<R: Borrow<SiteRecord>>(chains: &[R]) -> Option<Self> {
+        let chains: Vec<&SiteRecord> = chains.iter().map(Borrow::borrow).collect();
+        let (start, rest) = chains.split_first()?;
+        let number = chains.iter().map(|chain| chain.first.len()).min().unwrap_or(0);
+        if number == 0 {
+            return None;
+        }
         let mut counts = SiteCounts::default();
-        for site in 0..self.number() {
-            if self.chains.iter().any(|chain| chain.changed(site)) {
+        for site in 0..number {
+            if chains.iter().any(|chain| chain.changed[site] != 0) {
                 counts.moving += 1;
             } else if rest.iter().any(|chain| chain.first[site] != start.first[site]) {
                 counts.frozen += 1;
@@ -125,26 +130,14 @@ impl Sites {
                 counts.constant += 1;
             }
         }
-        (self.number() > 0).then_some(counts)
-    }
-
-    /// The mean value of every site over all draws; empty if there are none.
-    pub fn means(&self) -> Vec<f64> {
-        let draws: usize = self.chains.iter().map(|chain| chain.draws).sum();
-        (0..self.number())
-            .map(|site| self.chains.iter().map(|chain| chain.sum(site)).sum::<u64>())
+        let draws: usize = chains.iter().map(|chain| chain.draws).sum();
+        let means = (0..number)
+            .map(|site| chains.iter().map(|chain| chain.sum(site)).sum::<u64>())
             .map(|sum| sum as f64 / draws as f64)
-            .collect()
-    }
-
-    /// How the states that the chains passed overlap; none if there are too few.
-    pub fn overlap(&self) -> Option<Overlap> {
-        let passed: Vec<Vec<&[u8]>> = self
-            .chains
-            .iter()
-            .map(|chain| chain.passed.iter().map(Vec::as_slice).collect())
             .collect();
-        Overlap::new(&passed, self.chains.first()?.spacing)
+        let passed: Vec<Vec<&[u8]>> =
+            chains.iter().map(|chain| chain.passed.iter().map(Vec::as_slice).collect()).collect();
+        Some(Self { counts, overlap: Overlap::new(&passed, start.spacing), means })
     }
 }
 
@@ -163,11 +156,11 @@ mod tests {
         // Site 0 is constant, 1 frozen, 2 moves in one chain and comes back.
         let one = record(&[vec![3, 1, 0], vec![3, 1, 0], vec![3, 1, 0]], 4);
         let two = record(&[vec![3, 2, 1], vec![3, 2, 2], vec![3, 2, 1]], 4);
-        let sites = Sites { chains: vec![one, two] };
-        assert_eq!(sites.counts(), Some(SiteCounts { moving: 1, frozen: 1, constant: 1 }));
-        assert_eq!(sites.means(), [3.0, 1.5, 4.0 / 6.0]);
-        assert_eq!(Sites::default().counts(), None);
-        assert_eq!(Sites { chains: vec![SiteRecord::default()] }.counts(), None);
+        let sites = Sites::new(&[one, two]).unwrap();
+        assert_eq!(sites.counts, SiteCounts { moving: 1, frozen: 1, constant: 1 });
+        assert_eq!(sites.means, [3.0, 1.5, 4.0 / 6.0]);
+        assert_eq!(Sites::new::<SiteRecord>(&[]), None);
+        assert_eq!(Sites::new(&[SiteRecord::default()]), None);
     }
 
     #[test]
@@ -175,8 +168,7 @@ mod tests {
         for values in [2, 3, 8, 256] {
             let largest = (values - 1) as u8;
             let record = record(&vec![vec![largest, 0]; 1000], values);
-            let sites = Sites { chains: vec![record] };
-            assert_eq!(sites.means(), [f64::from(largest), 0.0]);
+            assert_eq!(Sites::new(&[record]).unwrap().means, [f64::from(largest), 0.0]);
         }
     }
 

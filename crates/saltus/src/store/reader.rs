@@ -1,0 +1,266 @@
+//! Reads a store, also one whose run is still going on or was cut off.
+
+use super::description::{Description, EndRecord, Keep, Timing};
+use super::folder::Folder;
+use super::layout::{self, ROUNDS, WARMUP, damaged};
+use super::strip::Number;
+use super::{StoreError, bits, checkpoint_file, strip};
+use crate::checkpoint::Checkpoint;
+use crate::run::{Ended, Outcome, SiteCounts, Sites};
+use crate::sink::STATISTICS;
+use crate::space::Space;
+use crate::stats::Overlap;
+use crate::trace::Trace;
+use crate::tune::Round;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use zarrs::array::FromArrayBytes;
+
+/// The file that describes a store.
+pub(super) const ROOT: &str = "zarr.json";
+/// The file of what differs between two runs of the same draws.
+pub(super) const TIMING: &str = "timing.json";
+
+/// A run on disk.
+///
+/// [`series`](Stored::series) gives numbers, [`states`](Stored::states) whole states, and
+/// [`outcome`](Stored::outcome) what the run itself left.
+#[derive(Debug)]
+pub struct Stored {
+    folder: Arc<Folder>,
+    attributes: Map<String, Value>,
+    known: Attributes,
+    metadata: Map<String, Value>,
+    space: Space,
+    draws: usize,
+}
+
+/// The attributes that are read again.
+#[derive(Debug, Deserialize)]
+struct Attributes {
+    saltus_version: String,
+    sites: Option<usize>,
+    values: Option<usize>,
+    observables: Option<Vec<String>>,
+    scale: Option<f64>,
+    ended: Option<EndRecord>,
+    #[serde(default)]
+    site_counts: Option<SiteCounts>,
+    #[serde(default)]
+    overlap: Option<Overlap>,
+    run: Description,
+}
+
+impl Stored {
+    /// Whether a folder is a run, perhaps a damaged one.
+    pub fn is_store(path: impl AsRef<Path>) -> bool {
+        let root = Folder::new(path.as_ref()).read(ROOT);
+        let root =
+            root.ok().flatten().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        root.is_some_and(|root| root["attributes"]["saltus_version"].is_string())
+    }
+
+    /// Opens the run in a folder.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let folder = Folder::new(path.as_ref());
+        let root = folder.read(ROOT)?.ok_or_else(|| StoreError::NotAStore(folder.name()))?;
+        let file = folder.path(ROOT).display().to_string();
+        let mut root: Value =
+            serde_json::from_slice(&root).map_err(|error| damaged(&file, error))?;
+        let attributes = match root["attributes"].take() {
+            Value::Object(attributes) if attributes.contains_key("saltus_version") => attributes,
+            _ => return Err(StoreError::NotAStore(folder.name())),
+        };
+        let known: Attributes = serde_json::from_value(Value::Object(attributes.clone()))
+            .map_err(|error| damaged(&file, error))?;
+        let metadata = match root["consolidated_metadata"]["metadata"].take() {
+            Value::Object(metadata) => metadata,
+            _ => return Err(damaged(&file, "it does not list its arrays")),
+        };
+        let (Some(sites), Some(values)) = (known.sites, known.values) else {
+            return Err(damaged(&folder.name(), "its run ended before it began to draw"));
+        };
+        let space = Space::new(sites, values).map_err(|error| damaged(&file, error))?;
+        let folder = Arc::new(folder);
+        let mut stored = Self { folder, attributes, known, metadata, space, draws: 0 };
+        let shape = stored.array("sample_stats/lp")?.shape().to_vec();
+        match shape[..] {
+            [chains, draws] if chains == stored.chains() as u64 => stored.draws = draws as usize,
+            _ => return Err(damaged(&file, "log π is not over its chains and draws")),
+        }
+        Ok(stored)
+    }
+
+    /// What was sampled, and how.
+    pub fn description(&self) -> &Description {
+        &self.known.run
+    }
+
+    /// All root attributes.
+    pub fn attributes(&self) -> &Map<String, Value> {
+        &self.attributes
+    }
+
+    /// The version of saltus that wrote it.
+    pub fn version(&self) -> &str {
+        &self.known.saltus_version
+    }
+
+    /// The space of its states.
+    pub fn space(&self) -> Space {
+        self.space
+    }
+
+    /// Number of chains.
+    pub fn chains(&self) -> usize {
+        self.known.run.settings.chains
+    }
+
+    /// Draws of each chain.
+    pub fn draws(&self) -> usize {
+        self.draws
+    }
+
+    /// Names of the observables, log π first.
+    pub fn names(&self) -> &[String] {
+        self.known.observables.as_deref().unwrap_or(&[])
+    }
+
+    /// The scale of the draws, once it was found.
+    pub fn scale(&self) -> Option<f64> {
+        self.known.scale
+    }
+
+    /// How the run ended; none if it is still going on, or was cut off.
+    pub fn ended(&self) -> Option<Ended> {
+        self.known.ended.as_ref().map(EndRecord::ended)
+    }
+
+    /// Some draws of some chains of an array.
+    fn read<T: Number>(
+        &self,
+        path: &str,
+        chains: Range<usize>,
+        draws: Range<usize>,
+    ) -> Result<Vec<Vec<T>>, StoreError>
+    where
+        Vec<T>: FromArrayBytes,
+    {
+        let array = self.array(path)?;
+        let (chunk, row) = layout::chunk_of(path, &self.metadata[path])?;
+        strip::read(&array, chunk, row, chains, draws)
+    }
+
+    fn array(&self, path: &str) -> Result<zarrs::array::Array<Folder>, StoreError> {
+        match self.metadata.get(path) {
+            Some(metadata) => layout::open(&self.folder, path, metadata),
+            None => Err(StoreError::Missing(format!("{} has no {path}", self.folder.name()))),
+        }
+    }
+
+    /// The draws of an observable or of one of the [`STATISTICS`], chain by chain.
+    pub fn series(&self, name: &str) -> Result<Vec<Vec<f64>>, StoreError> {
+        self.read(&layout::path_of(name), 0..self.chains(), 0..self.draws)
+    }
+
+    /// The states of some draws of a chain, a row of bytes for each; none if they were not kept.
+    pub fn states(&self, chain: usize, draws: Range<usize>) -> Result<Option<Vec<u8>>, StoreError> {
+        let keep = self.known.run.keep;
+        let Some((path, _)) = layout::states(keep, &self.space) else {
+            return Ok(None);
+        };
+        if chain >= self.chains() || draws.end > self.draws {
+            return Err(StoreError::Missing(format!(
+                "there are {} chains of {} draws, not draw {} of chain {chain}",
+                self.chains(),
+                self.draws,
+                draws.end.saturating_sub(1)
+            )));
+        }
+        let rows = self.read(&path, chain..chain + 1, draws)?;
+        let rows = rows.into_iter().next().unwrap_or_default();
+        Ok(Some(if keep == Keep::Bits { bits::unpack(&rows, self.space.sites()) } else { rows }))
+    }
+
+    /// The rounds of warm-up.
+    pub fn warmup(&self) -> Result<Vec<Round>, StoreError> {
+        let [steps, scale, acceptance] = ROUNDS.map(|name| -> Result<Vec<f64>, StoreError> {
+            let array = self.array(&format!("{WARMUP}/{name}"))?;
+            strip::read_column(&array)
+        });
+        let columns = steps?.into_iter().zip(scale?).zip(acceptance?);
+        Ok(columns
+            .map(|((steps, scale), acceptance)| Round {
+                steps: steps as usize,
+                scale: (!scale.is_nan()).then_some(scale),
+                acceptance,
+            })
+            .collect())
+    }
+
+    /// What the sites did; none unless they were watched and the run has ended.
+    pub fn sites(&self) -> Result<Option<Sites>, StoreError> {
+        let Some(counts) = self.known.site_counts else {
+            return Ok(None);
+        };
+        let means = strip::read_column(&self.array(layout::SITE_MEANS)?)?;
+        Ok(Some(Sites { counts, overlap: self.known.overlap, means }))
+    }
+
+    /// Where the run can be resumed; none if it ended before the first checkpoint.
+    pub fn checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
+        checkpoint_file::read(&self.folder)
+    }
+
+    /// Wall time and threads.
+    pub fn timing(&self) -> Result<Timing, StoreError> {
+        match self.folder.read(TIMING)? {
+            None => Ok(Timing::default()),
+            Some(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| damaged(&self.folder.path(TIMING).display().to_string(), error)),
+        }
+    }
+
+    /// All numbers in memory.
+    pub fn trace(&self) -> Result<Trace, StoreError> {
+        let names = self.names().iter().map(String::as_str).chain(STATISTICS);
+        let series = names.map(|name| self.series(name)).collect::<Result<_, _>>()?;
+        Ok(Trace::of_series(self.names().to_vec(), series))
+    }
+
+    /// What the run left, as if it had just ended. One that was cut off counts as interrupted. Last
+    /// states are known if states were kept.
+    pub fn outcome(&self) -> Result<Outcome, StoreError> {
+        let Timing { threads, seconds } = self.timing()?;
+        let trace = self.trace()?;
+        let settings = self.known.run.settings.clone();
+        let total = |name| -> Vec<f64> {
+            let chains = trace.series(name).unwrap_or(&[]);
+            chains.iter().map(|chain| chain.iter().sum()).collect()
+        };
+        let [acceptance, changed, evaluations] = STATISTICS.map(total);
+        let draws = (self.draws * self.chains()).max(1) as f64;
+        let steps = draws * settings.thin as f64;
+        let last = self.draws.saturating_sub(1)..self.draws;
+        let last_states = (0..self.chains()).map(|chain| self.states(chain, last.clone()));
+        Ok(Outcome {
+            space: self.space,
+            threads,
+            scale: self.scale(),
+            acceptance: acceptance.iter().sum::<f64>() / draws,
+            warmup: self.warmup()?,
+            stuck: (0..changed.len()).filter(|chain| changed[*chain] == 0.0).collect(),
+            sites_changed_per_step: changed.iter().sum::<f64>() / steps,
+            evaluations_performed_per_step: evaluations.iter().sum::<f64>() / steps,
+            seconds,
+            sites: self.sites()?,
+            last_states: last_states.filter_map(Result::transpose).collect::<Result<_, _>>()?,
+            trace,
+            ended: self.ended().unwrap_or(Ended::Interrupted),
+            settings,
+        })
+    }
+}

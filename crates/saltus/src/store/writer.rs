@@ -1,0 +1,403 @@
+//! Writes a store while a run draws.
+
+use super::description::{Description, EndRecord, Keep, Timing};
+use super::folder::{Folder, Lock, failed};
+use super::layout::{
+    self, COORDINATE_CHUNK, Chunk, DRAWN, GROUPS, ROUNDS, ROUNDS_CHUNK, SITE_MEANS, WARMUP, damaged,
+};
+use super::reader::{ROOT, Stored, TIMING};
+use super::strip::{Strip, write_failed};
+use super::{StoreError, bits, checkpoint_file};
+use crate::checkpoint::Checkpoint;
+use crate::run::Sites;
+use crate::sink::{ChainDraws, Plan, STATISTICS, Saved, Sink, SinkError};
+use crate::space::Space;
+use crate::trace::Trace;
+use crate::tune::Round;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use zarrs::array::Array;
+
+/// A [`Sink`] that writes a store.
+pub struct StoreWriter {
+    folder: Arc<Folder>,
+    _lock: Lock,
+    description: Description,
+    /// Draws that were on disk when a run was resumed.
+    found: usize,
+    begun: Option<Begun>,
+}
+
+/// What is known once a run begins.
+struct Begun {
+    space: Space,
+    chains: usize,
+    names: Vec<String>,
+    numbers: Vec<Strip<f64>>,
+    states: Option<Strip<u8>>,
+    draws: usize,
+    /// Draws whose coordinates are written.
+    counted: usize,
+}
+
+impl StoreWriter {
+    /// A new store in a folder that does not exist or is empty. With `replace`, a run that is there
+    /// goes away; anything else is left alone.
+    pub fn create(
+        path: impl AsRef<Path>,
+        description: Description,
+        replace: bool,
+    ) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let folder = Folder::new(path);
+        let there = match fs::read_dir(path) {
+            Ok(mut entries) => entries.next().is_some(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => return Err(failed("read", path, &error)),
+        };
+        if there && !Stored::is_store(path) {
+            return Err(StoreError::Foreign(folder.name()));
+        }
+        if there && !replace {
+            return Err(StoreError::Exists(folder.name()));
+        }
+        fs::create_dir_all(path).map_err(|error| failed("create", path, &error))?;
+        let lock = folder.lock()?;
+        if there {
+            clear(path)?;
+        }
+        // Whoever finds the folder shall know what it is, however early this ends.
+        let writer =
+            Self { folder: Arc::new(folder), _lock: lock, description, found: 0, begun: None };
+        writer.write_root(&Map::new(), None, None, &Value::Null)?;
+        Ok(writer)
+    }
+
+    /// The store of a run that is to go on, and from where; from the beginning if there is no
+    /// checkpoint yet. What is described anew takes the place of the old description.
+    pub fn resume(
+        path: impl AsRef<Path>,
+        description: Description,
+    ) -> Result<(Self, Option<Checkpoint>), StoreError> {
+        let folder = Folder::new(path.as_ref());
+        let lock = folder.lock()?;
+        let stored = Stored::open(path)?;
+        let checkpoint = stored.checkpoint()?;
+        let found = if checkpoint.is_some() { stored.draws() } else { 0 };
+        let writer =
+            Self { folder: Arc::new(folder), _lock: lock, description, found, begun: None };
+        Ok((writer, checkpoint))
+    }
+
+    fn begun(&mut self) -> Result<&mut Begun, StoreError> {
+        self.begun.as_mut().ok_or_else(|| StoreError::Missing("the run has not begun".to_owned()))
+    }
+
+    /// Writes everything that was taken, and then what tells readers of it.
+    fn publish(&mut self, saved: &Saved<'_>) -> Result<(), StoreError> {
+        let folder = self.folder.clone();
+        let begun = self.begun()?;
+        begun.numbers.iter_mut().try_for_each(Strip::flush)?;
+        begun.states.iter_mut().try_for_each(Strip::flush)?;
+        begun.count(&folder)?;
+        let mut arrays = begun.metadata(&folder, saved.rounds)?;
+        insert(&mut arrays, &write_site_means(&folder, saved.sites, begun.space.sites())?)?;
+        for (path, metadata) in &arrays {
+            write_json(&folder, &format!("{path}/zarr.json"), metadata)?;
+        }
+        let space = begun.space;
+        let names = json!(begun.names);
+        self.write_root(&arrays, Some(saved), Some(space), &names)
+    }
+
+    /// The metadata of everything in one file, so that readers see one moment of the run.
+    fn write_root(
+        &self,
+        arrays: &Map<String, Value>,
+        saved: Option<&Saved<'_>>,
+        space: Option<Space>,
+        names: &Value,
+    ) -> Result<(), StoreError> {
+        let mut attributes = layout::library();
+        let settings = &self.description.settings;
+        let ended = saved.and_then(|saved| saved.ended).map(EndRecord::new);
+        let entries = json!({
+            "saltus_version": env!("CARGO_PKG_VERSION"),
+            "sampler": settings.sampler,
+            "seed": settings.seed,
+            "sites": space.map(|space| space.sites()),
+            "values": space.map(|space| space.values()),
+            "observables": names,
+            "scale": saved.and_then(|saved| saved.scale),
+            "ended": ended,
+            "site_counts": saved.and_then(|saved| saved.sites).map(|sites| sites.counts),
+            "overlap": saved.and_then(|saved| saved.sites).map(|sites| sites.overlap),
+            "run": self.description,
+        });
+        if let Value::Object(entries) = entries {
+            attributes.extend(entries);
+        }
+        let mut root = layout::group(attributes);
+        root["consolidated_metadata"] =
+            json!({ "kind": "inline", "must_understand": false, "metadata": arrays });
+        write_json(&self.folder, ROOT, &root)
+    }
+}
+
+fn write_json(folder: &Folder, key: &str, value: &Value) -> Result<(), StoreError> {
+    let bytes = serde_json::to_vec_pretty(value).map_err(|error| damaged(key, error))?;
+    folder.write(key, &bytes)
+}
+
+/// Removes a run, and nothing else that may be in its folder.
+fn clear(path: &Path) -> Result<(), StoreError> {
+    for group in GROUPS {
+        let group = path.join(group);
+        if group.exists() {
+            fs::remove_dir_all(&group).map_err(|error| failed("remove", &group, &error))?;
+        }
+    }
+    // What makes it a store goes last.
+    for file in [checkpoint_file::CHECKPOINT, TIMING, ROOT] {
+        let file = path.join(file);
+        if file.exists() {
+            fs::remove_file(&file).map_err(|error| failed("remove", &file, &error))?;
+        }
+    }
+    Ok(())
+}
+
+impl Begun {
+    fn new(folder: &Arc<Folder>, keep: Keep, plan: &Plan<'_>) -> Result<Self, StoreError> {
+        let Plan { space, chains, names, .. } = *plan;
+        let columns = names.iter().map(String::as_str).chain(STATISTICS);
+        let numbers = columns.map(|name| {
+            layout::check_name(name)?;
+            let array = layout::numbers(folder, name, chains)?;
+            Ok(Strip::new(array, chains, 1, Chunk::of_numbers(chains), f64::NAN))
+        });
+        let states = layout::states(keep, &space).map(|(path, bytes)| {
+            let array = layout::state_rows(folder, &path, chains, bytes, &space)?;
+            Ok(Strip::new(array, chains, bytes, Chunk::of_states(chains, bytes), 0))
+        });
+        Ok(Self {
+            space,
+            chains,
+            names: names.to_vec(),
+            numbers: numbers.collect::<Result<_, StoreError>>()?,
+            states: states.transpose()?,
+            draws: 0,
+            counted: 0,
+        })
+    }
+
+    fn rewind(&mut self, draws: usize) -> Result<(), StoreError> {
+        self.draws = draws;
+        self.numbers.iter_mut().try_for_each(|strip| strip.rewind(draws))?;
+        self.states.iter_mut().try_for_each(|strip| strip.rewind(draws))
+    }
+
+    fn take(&mut self, draws: &[ChainDraws]) -> Result<(), StoreError> {
+        let count = draws.first().map_or(0, |chain| chain.draws);
+        let observables = self.names.len();
+        for (number, strip) in self.numbers.iter_mut().enumerate() {
+            strip.push(count, |chain| match number.checked_sub(observables) {
+                None => &draws[chain].series[number][..],
+                Some(statistic) => &draws[chain].statistics[statistic][..],
+            })?;
+        }
+        if let Some(states) = &mut self.states {
+            if states.row() == self.space.sites() {
+                states.push(count, |chain| &draws[chain].states[..])?;
+            } else {
+                let sites = self.space.sites();
+                let packed: Vec<Vec<u8>> =
+                    draws.iter().map(|chain| bits::pack(&chain.states, sites)).collect();
+                states.push(count, |chain| &packed[chain][..])?;
+            }
+        }
+        self.draws += count;
+        Ok(())
+    }
+
+    /// Writes the coordinates of the draws since the last time.
+    fn count(&mut self, folder: &Arc<Folder>) -> Result<(), StoreError> {
+        let chunks = self.counted / COORDINATE_CHUNK..self.draws.div_ceil(COORDINATE_CHUNK);
+        for group in DRAWN {
+            let array = self.coordinate(folder, group)?;
+            for chunk in chunks.clone() {
+                let first = chunk * COORDINATE_CHUNK;
+                let number = |at| if first + at < self.draws { (first + at) as i64 } else { 0 };
+                let content: Vec<i64> = (0..COORDINATE_CHUNK).map(number).collect();
+                store(&array, chunk, &content[..])?;
+            }
+        }
+        self.counted = self.draws;
+        Ok(())
+    }
+
+    fn coordinate(&self, folder: &Arc<Folder>, group: &str) -> Result<Array<Folder>, StoreError> {
+        let path = format!("{group}/draw");
+        layout::whole_numbers(folder, &path, "draw", self.draws, COORDINATE_CHUNK)
+    }
+
+    fn chain_coordinate(
+        &self,
+        folder: &Arc<Folder>,
+        group: &str,
+    ) -> Result<Array<Folder>, StoreError> {
+        let path = format!("{group}/chain");
+        layout::whole_numbers(folder, &path, "chain", self.chains, self.chains)
+    }
+
+    fn write_chain_coordinates(&self, folder: &Arc<Folder>) -> Result<(), StoreError> {
+        let numbers: Vec<i64> = (0..self.chains as i64).collect();
+        for group in DRAWN {
+            store(&self.chain_coordinate(folder, group)?, 0, &numbers[..])?;
+        }
+        Ok(())
+    }
+
+    /// Metadata of every group and array by path, with what was taken so far; the columns of the
+    /// warm-up are written along.
+    fn metadata(
+        &mut self,
+        folder: &Arc<Folder>,
+        rounds: &[Round],
+    ) -> Result<Map<String, Value>, StoreError> {
+        let mut all = Map::new();
+        for group in GROUPS {
+            all.insert(group.to_owned(), layout::group(layout::library()));
+        }
+        for group in DRAWN {
+            for array in [self.chain_coordinate(folder, group)?, self.coordinate(folder, group)?] {
+                insert(&mut all, &array)?;
+            }
+        }
+        let columns = self.names.iter().map(String::as_str).chain(STATISTICS);
+        for (name, strip) in columns.zip(&mut self.numbers) {
+            all.insert(layout::path_of(name), strip.metadata(self.draws)?);
+        }
+        if let Some(states) = &mut self.states {
+            let name = states.name().to_owned();
+            all.insert(name, states.metadata(self.draws)?);
+        }
+        for array in write_rounds(folder, rounds)? {
+            insert(&mut all, &array)?;
+        }
+        Ok(all)
+    }
+}
+
+/// The columns of the warm-up.
+fn write_rounds(folder: &Arc<Folder>, rounds: &[Round]) -> Result<Vec<Array<Folder>>, StoreError> {
+    let number = |value: fn(&Round) -> f64| {
+        let mut column: Vec<f64> = rounds.iter().map(value).collect();
+        column.resize(ROUNDS_CHUNK, f64::NAN);
+        column
+    };
+    let columns = [
+        number(|round| round.steps as f64),
+        number(|round| round.scale.unwrap_or(f64::NAN)),
+        number(|round| round.acceptance),
+    ];
+    let mut arrays = Vec::new();
+    for (name, column) in ROUNDS.into_iter().zip(columns) {
+        let path = format!("{WARMUP}/{name}");
+        let array = layout::column(folder, &path, "round", rounds.len(), ROUNDS_CHUNK)?;
+        if !rounds.is_empty() {
+            store(&array, 0, &column[..])?;
+        }
+        arrays.push(array);
+    }
+    Ok(arrays)
+}
+
+/// The means of all sites, none before the end of a run or if they were not watched.
+fn write_site_means(
+    folder: &Arc<Folder>,
+    sites: Option<&Sites>,
+    number: usize,
+) -> Result<Array<Folder>, StoreError> {
+    let means = sites.map_or(&[][..], |sites| &sites.means);
+    let array = layout::column(folder, SITE_MEANS, "site", means.len(), number)?;
+    if !means.is_empty() {
+        store(&array, 0, means)?;
+    }
+    Ok(array)
+}
+
+fn insert(all: &mut Map<String, Value>, array: &Array<Folder>) -> Result<(), StoreError> {
+    let name = array.path().as_str().trim_start_matches('/').to_owned();
+    let metadata = serde_json::to_value(array.metadata()).map_err(|error| damaged(&name, error))?;
+    all.insert(name, metadata);
+    Ok(())
+}
+
+/// Writes a chunk of an array of one dimension.
+fn store<'a>(
+    array: &Array<Folder>,
+    chunk: usize,
+    content: impl zarrs::array::IntoArrayBytes<'a>,
+) -> Result<(), StoreError> {
+    let stored = array.store_chunk(&[chunk as u64], content);
+    stored.map_err(|error| write_failed(array, error))
+}
+
+impl Sink for StoreWriter {
+    fn wants_states(&self) -> bool {
+        self.description.keep != Keep::None
+    }
+
+    fn begin(&mut self, plan: &Plan<'_>) -> Result<(), SinkError> {
+        if self.description.keep == Keep::Bits && !plan.space.is_binary() {
+            let sentence = format!(
+                "states of {} values per site do not fit into bits; keep them as bytes",
+                plan.space.values()
+            );
+            return Err(SinkError(sentence));
+        }
+        let mut begun = Begun::new(&self.folder, self.description.keep, plan)?;
+        if let Some(checkpoint) = plan.resumed {
+            begun.rewind(checkpoint.draws())?;
+        }
+        begun.write_chain_coordinates(&self.folder)?;
+        self.begun = Some(begun);
+        if plan.resumed.is_none() {
+            self.publish(&Saved::default())?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, draws: Vec<ChainDraws>) -> Result<(), SinkError> {
+        Ok(self.begun()?.take(&draws)?)
+    }
+
+    fn series(&mut self, observable: usize) -> Result<Cow<'_, [Vec<f64>]>, SinkError> {
+        Ok(Cow::Owned(self.begun()?.numbers[observable].series()?))
+    }
+
+    fn save(&mut self, saved: &Saved<'_>) -> Result<(), SinkError> {
+        // While a resumed run makes draws again that are on disk already, the store stays as it is.
+        if self.begun()?.draws < self.found {
+            return Ok(());
+        }
+        self.found = 0;
+        self.publish(saved)?;
+        let timing = Timing { threads: saved.threads, seconds: saved.seconds };
+        write_json(&self.folder, TIMING, &json!(timing))?;
+        if let Some(checkpoint) = saved.checkpoint {
+            checkpoint_file::write(&self.folder, checkpoint)?;
+        }
+        Ok(())
+    }
+
+    fn trace(&mut self) -> Result<Trace, SinkError> {
+        let begun = self.begun()?;
+        let series = begun.numbers.iter().map(Strip::series).collect::<Result<_, _>>()?;
+        Ok(Trace::of_series(begun.names.clone(), series))
+    }
+}
