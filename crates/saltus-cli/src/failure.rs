@@ -90,7 +90,12 @@ impl From<RunError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::Failed(error.to_string())
+        Self::Failed(match &error {
+            StoreError::Exists(_) => {
+                format!("{error}: --resume goes on with it, --force replaces it")
+            }
+            _ => error.to_string(),
+        })
     }
 }
 

@@ -2,13 +2,17 @@
 
 mod arguments;
 mod compare;
+mod export;
 mod failure;
 mod interrupt;
+mod job;
 mod list;
 mod memory;
 mod model;
 mod number;
+mod observe;
 mod parse;
+mod per_site;
 mod picture;
 mod plot;
 mod progress;
@@ -25,6 +29,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::run(&arguments),
         Command::Sample(arguments) => sample::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
+        Command::Export(arguments) => export::run(&arguments),
     };
     match finished {
         Ok(finish) => finish.exit_code(),

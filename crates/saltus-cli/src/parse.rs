@@ -1,10 +1,12 @@
 //! Options with a meaning: counts, sizes, finite numbers and durations, each refused in a sentence.
 
+use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use std::time::Duration;
 
 /// Rows and columns of a lattice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Size {
     /// Number of rows.
     pub rows: usize,
@@ -24,6 +26,20 @@ impl FromStr for Size {
             })
         };
         Ok(Self { rows: side(rows)?, columns: side(columns)? })
+    }
+}
+
+impl TryFrom<String> for Size {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Size> for String {
+    fn from(size: Size) -> Self {
+        size.to_string()
     }
 }
 

@@ -2,26 +2,29 @@
 
 use crate::arguments::SampleArguments;
 use crate::failure::{Failure, Finish};
+use crate::job::{Destination, Job};
 use crate::model::{About, Context, UseModel, with_model};
 use crate::progress::View;
-use crate::{interrupt, picture, say, table};
+use crate::{interrupt, per_site, picture, say, table};
+use saltus::stats::Diagnosis;
 use saltus::{Ended, Model, Outcome, Run, Settings, Summary};
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
 /// Samples and prints.
 pub fn run(arguments: SampleArguments) -> Result<Finish, Failure> {
-    let sampler = arguments.sampler.unwrap_or_default();
+    let job = Job::new(&arguments)?;
+    let sampler = job.settings.sampler;
     if let (Some(weight), false) = (arguments.run.weight, sampler.uses_weight()) {
         say(&format!("saltus: {sampler} has no weight function, --weight {weight} is not used"));
     }
-    let settings = arguments.run.settings(sampler, arguments.model.differences());
-    let context = Context { seed: arguments.run.model_seed.unwrap_or(0), chains: settings.chains };
-    let sampling = Sampling { settings, arguments: &arguments };
-    with_model(&arguments.model, context, sampling)?
+    let context = Context { seed: job.config.model_seed, chains: job.settings.chains };
+    let model = job.config.model.clone();
+    with_model(&model, context, Sampling { job, arguments: &arguments })?
 }
 
 struct Sampling<'a> {
-    settings: Settings,
+    job: Job,
     arguments: &'a SampleArguments,
 }
 
@@ -29,10 +32,16 @@ impl UseModel for Sampling<'_> {
     type Output = Result<Finish, Failure>;
 
     fn call<M: Model>(self, about: About, model: &M) -> Self::Output {
-        let Self { settings, arguments } = self;
+        let Self { job, arguments } = self;
+        let settings = &job.settings;
         settings.check(model.space())?;
+        let observables = job.config.observables(model.space())?;
+        if arguments.per_site {
+            per_site::check(&job, model.space())?;
+        }
+        let store = job.open(&about, model)?;
         let json = arguments.run.json;
-        let heading = heading(&about, model, &settings);
+        let heading = heading(&about, model, &job);
         if !json {
             let mut out = std::io::stdout().lock();
             writeln!(out, "{heading}")?;
@@ -42,21 +51,34 @@ impl UseModel for Sampling<'_> {
         }
         interrupt::listen();
         let mut view = View::new("", arguments.run.quiet);
-        let mut run = Run::new(model, &settings)
+        let mut run = Run::new(model, settings)
             .references(REFERENCES)
             .watch_sites()
             .monitor(|progress| view.show(progress));
         if model.space().is_binary() {
             run = run.observe("magnetisation", magnetisation);
         }
-        let outcome = run.go()?;
+        for (name, observable) in &observables {
+            run = run.observe(name, |state| observable.value(state));
+        }
+        if arguments.per_site && job.folder().is_none() {
+            run = run.keep_states();
+        }
+        if let Some(time) = arguments.store.checkpoint_every {
+            run = run.checkpoint_every(time);
+        }
+        let ran = store.run(run);
         view.finish();
+        let outcome = ran?;
         let mut summary = Summary::new(about.name, &outcome);
         summary.description = Some(about.words.clone());
+        let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
         if json {
-            print_json(&summary)?;
+            let out = job.folder().map(|path| path.display().to_string());
+            let stopped_by = outcome.ended.rule();
+            print_json(&Printed { summary: &summary, stopped_by, per_site, out })?;
         } else {
-            print_text(&summary)?;
+            print_text(&summary, per_site.as_deref(), &outcome, &job)?;
             if arguments.picture || std::io::stdout().is_terminal() {
                 print_picture(&about, &outcome)?;
             }
@@ -77,8 +99,24 @@ fn magnetisation(state: &[u8]) -> f64 {
     2.0 * up as f64 / state.len() as f64 - 1.0
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    /// What ended the run: draws, until-ess, until-rhat, time-limit, interrupt or failure.
+    stopped_by: &'static str,
+    /// Every site, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_site: Option<Vec<Diagnosis>>,
+    /// The folder of the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out: Option<String>,
+}
+
 /// What is being sampled, and how.
-fn heading<M: Model>(about: &About, model: &M, settings: &Settings) -> String {
+fn heading<M: Model>(about: &About, model: &M, job: &Job) -> String {
+    let settings = &job.settings;
     let weight = if settings.sampler.uses_weight() {
         format!(", weight function {}", settings.weight)
     } else {
@@ -86,27 +124,48 @@ fn heading<M: Model>(about: &About, model: &M, settings: &Settings) -> String {
     };
     let Settings { sampler, chains, warmup, draws, thin, .. } = settings;
     let every = if *thin == 1 { String::new() } else { format!(", one every {thin} steps") };
+    let resumed = match &job.destination {
+        Destination::Resumed { path, draws, .. } => {
+            format!("resumed  {}, which has {draws} draws\n", path.display())
+        }
+        _ => String::new(),
+    };
     format!(
         "{}sampler  {sampler}{weight}\n\
-         chains   {chains}, each with {warmup} steps of warm-up and {draws} draws{every}\n",
+         chains   {chains}, each with {warmup} steps of warm-up and {draws} draws{every}\n\
+         {resumed}",
         about.heading(model.space())
     )
 }
 
-fn print_json(summary: &Summary) -> Result<(), Failure> {
+fn print_json(printed: &Printed<'_>) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, summary)?;
+    serde_json::to_writer_pretty(&mut out, printed)?;
     writeln!(out)?;
     Ok(())
 }
 
-fn print_text(summary: &Summary) -> Result<(), Failure> {
+fn print_text(
+    summary: &Summary,
+    per_site: Option<&[Diagnosis]>,
+    outcome: &Outcome,
+    job: &Job,
+) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     if summary.draws > 0 {
         writeln!(out, "{}", table::of_run(summary))?;
         writeln!(out, "{}", table::of_observables(summary))?;
     }
+    if let Some(sites) = per_site {
+        writeln!(out, "{}", per_site::words(sites))?;
+    }
+    if let Ended::Reached(reached) = &outcome.ended {
+        write!(out, "{}", table::wrap(&format!("Stopped: {reached}."), "", ""))?;
+    }
     write!(out, "{}", table::verdict(summary))?;
+    if let Some(farewell) = job.farewell(&outcome.ended) {
+        writeln!(out, "{farewell}")?;
+    }
     out.flush()?;
     Ok(())
 }

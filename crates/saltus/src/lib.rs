@@ -29,6 +29,7 @@
 
 pub mod checkpoint;
 pub mod kernel;
+pub mod linear;
 pub mod math;
 pub mod model;
 mod names;

@@ -18,7 +18,7 @@ mod overlap;
 mod rank;
 
 pub use chains::{ChainSummary, combined_ess, mcse_mean, split_rhat, summarise};
-pub use diagnosis::{Diagnosis, Movement, diagnose};
+pub use diagnosis::{Diagnosis, Movement, diagnose, diagnose_sites};
 pub use drift::drift;
 pub use ess::{Ess, EssEstimator, EssSummary, ess};
 pub use overlap::{Memory, Overlap};

@@ -17,12 +17,13 @@
 //! use saltus::model::lattice::Lattice;
 //! use saltus::model::pairwise::Pairwise;
 //! use saltus::store::{Description, Keep, StoreWriter, Stored};
-//! use saltus::{Run, Settings};
+//! use saltus::{Model, Run, Settings};
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("run");
 //! let model = Pairwise::ising_lattice(Lattice::periodic(4, 4)?, 0.2, vec![0.0; 16])?;
 //! let settings = Settings { chains: 2, warmup: 50, draws: 70, ..Settings::default() };
-//! let description = Description { keep: Keep::Bits, ..Description::new("ising", &settings) };
+//! let description =
+//!     Description { keep: Keep::Bits, ..Description::new("ising", model.space(), &settings) };
 //! let mut writer = StoreWriter::create(&path, description, false)?;
 //! let outcome = Run::new(&model, &settings).go_into(&mut writer)?;
 //!

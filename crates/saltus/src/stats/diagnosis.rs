@@ -4,6 +4,7 @@ use super::MIN_DRAWS;
 use super::chains::Draws;
 use super::ess::Autocovariance;
 use super::rank::rank_statistics;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Whether a scalar changed.
@@ -109,6 +110,29 @@ pub fn diagnose<S: AsRef<[f64]>>(chains: &[S]) -> Diagnosis {
     let ess = draws.halves().ess(&mut autocovariance).estimated();
     diagnosis.mcse = ess.map(|ess| sd / ess.sqrt());
     diagnosis
+}
+
+/// Judges every site by the states of several chains: one row of bytes per draw, chain by chain.
+///
+/// ```
+/// use saltus::stats::{Movement, diagnose_sites};
+/// let chains = [[0, 1, 0, 0, 0, 1, 0, 0], [0, 0, 0, 1, 0, 1, 0, 1]];
+/// let sites = diagnose_sites(&chains, 2);
+/// assert_eq!(sites[0].movement, Movement::Constant);
+/// assert_eq!((sites[1].movement, sites[1].mean), (Movement::Moving, Some(0.625)));
+/// ```
+pub fn diagnose_sites<S: AsRef<[u8]> + Sync>(chains: &[S], sites: usize) -> Vec<Diagnosis> {
+    (0..sites)
+        .into_par_iter()
+        .map(|site| {
+            let series: Vec<Vec<f64>> = chains
+                .iter()
+                .map(|chain| chain.as_ref().iter().skip(site).step_by(sites))
+                .map(|values| values.map(|value| f64::from(*value)).collect())
+                .collect();
+            diagnose(&series)
+        })
+        .collect()
 }
 
 #[cfg(test)]

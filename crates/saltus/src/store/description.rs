@@ -3,6 +3,7 @@
 use crate::kernel::StepFailure;
 use crate::model::ModelError;
 use crate::run::{Ended, Reached, Seconds, Settings};
+use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
 /// What is kept of whole states.
@@ -25,6 +26,10 @@ pub struct Description {
     pub model: String,
     /// The model in words.
     pub description: Option<String>,
+    /// Number of sites.
+    pub sites: usize,
+    /// Values per site.
+    pub values: usize,
     /// Rows and columns, if the sites form a lattice.
     pub lattice: Option<[usize; 2]>,
     /// The settings of the run.
@@ -36,11 +41,13 @@ pub struct Description {
 }
 
 impl Description {
-    /// A run of a model of that name; nothing is kept of states.
-    pub fn new(model: impl Into<String>, settings: &Settings) -> Self {
+    /// A run of a model of that name and space; nothing is kept of states.
+    pub fn new(model: impl Into<String>, space: &Space, settings: &Settings) -> Self {
         Self {
             model: model.into(),
             description: None,
+            sites: space.sites(),
+            values: space.values(),
             lattice: None,
             // These two differ between runs of the same draws.
             settings: Settings { threads: None, time_limit: None, ..settings.clone() },

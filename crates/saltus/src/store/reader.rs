@@ -10,7 +10,7 @@ use crate::run::{Ended, Outcome, SiteCounts, Sites};
 use crate::sink::STATISTICS;
 use crate::space::Space;
 use crate::stats::Overlap;
-use crate::trace::Trace;
+use crate::trace::{LOG_PROB, Trace};
 use crate::tune::Round;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -42,8 +42,6 @@ pub struct Stored {
 #[derive(Debug, Deserialize)]
 struct Attributes {
     saltus_version: String,
-    sites: Option<usize>,
-    values: Option<usize>,
     observables: Option<Vec<String>>,
     scale: Option<f64>,
     ended: Option<EndRecord>,
@@ -80,16 +78,19 @@ impl Stored {
             Value::Object(metadata) => metadata,
             _ => return Err(damaged(&file, "it does not list its arrays")),
         };
-        let (Some(sites), Some(values)) = (known.sites, known.values) else {
-            return Err(damaged(&folder.name(), "its run ended before it began to draw"));
-        };
+        let Description { sites, values, .. } = known.run;
         let space = Space::new(sites, values).map_err(|error| damaged(&file, error))?;
         let folder = Arc::new(folder);
         let mut stored = Self { folder, attributes, known, metadata, space, draws: 0 };
-        let shape = stored.array("sample_stats/lp")?.shape().to_vec();
-        match shape[..] {
-            [chains, draws] if chains == stored.chains() as u64 => stored.draws = draws as usize,
-            _ => return Err(damaged(&file, "log π is not over its chains and draws")),
+        // A run that was cut off before it began has no arrays yet.
+        if stored.known.observables.is_some() {
+            let shape = stored.array(&layout::path_of(LOG_PROB))?.shape().to_vec();
+            match shape[..] {
+                [chains, draws] if chains == stored.chains() as u64 => {
+                    stored.draws = draws as usize
+                }
+                _ => return Err(damaged(&file, "log π is not over its chains and draws")),
+            }
         }
         Ok(stored)
     }
@@ -157,6 +158,9 @@ impl Stored {
     fn array(&self, path: &str) -> Result<zarrs::array::Array<Folder>, StoreError> {
         match self.metadata.get(path) {
             Some(metadata) => layout::open(&self.folder, path, metadata),
+            None if self.names().is_empty() => {
+                Err(StoreError::Missing(format!("{} has no draws yet", self.folder.name())))
+            }
             None => Err(StoreError::Missing(format!("{} has no {path}", self.folder.name()))),
         }
     }

@@ -72,7 +72,7 @@ impl StoreWriter {
         // Whoever finds the folder shall know what it is, however early this ends.
         let writer =
             Self { folder: Arc::new(folder), _lock: lock, description, found: 0, begun: None };
-        writer.write_root(&Map::new(), None, None, &Value::Null)?;
+        writer.write_root(&Map::new(), &Saved::default(), &Value::Null)?;
         Ok(writer)
     }
 
@@ -108,33 +108,28 @@ impl StoreWriter {
         for (path, metadata) in &arrays {
             write_json(&folder, &format!("{path}/zarr.json"), metadata)?;
         }
-        let space = begun.space;
         let names = json!(begun.names);
-        self.write_root(&arrays, Some(saved), Some(space), &names)
+        self.write_root(&arrays, saved, &names)
     }
 
     /// The metadata of everything in one file, so that readers see one moment of the run.
     fn write_root(
         &self,
         arrays: &Map<String, Value>,
-        saved: Option<&Saved<'_>>,
-        space: Option<Space>,
+        saved: &Saved<'_>,
         names: &Value,
     ) -> Result<(), StoreError> {
         let mut attributes = layout::library();
         let settings = &self.description.settings;
-        let ended = saved.and_then(|saved| saved.ended).map(EndRecord::new);
         let entries = json!({
             "saltus_version": env!("CARGO_PKG_VERSION"),
             "sampler": settings.sampler,
             "seed": settings.seed,
-            "sites": space.map(|space| space.sites()),
-            "values": space.map(|space| space.values()),
             "observables": names,
-            "scale": saved.and_then(|saved| saved.scale),
-            "ended": ended,
-            "site_counts": saved.and_then(|saved| saved.sites).map(|sites| sites.counts),
-            "overlap": saved.and_then(|saved| saved.sites).map(|sites| sites.overlap),
+            "scale": saved.scale,
+            "ended": saved.ended.map(EndRecord::new),
+            "site_counts": saved.sites.map(|sites| sites.counts),
+            "overlap": saved.sites.map(|sites| sites.overlap),
             "run": self.description,
         });
         if let Value::Object(entries) = entries {
