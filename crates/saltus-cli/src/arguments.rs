@@ -29,6 +29,8 @@ pub enum Command {
     Sample(SampleArguments),
     /// Run several samplers on one model and put them side by side
     Compare(CompareArguments),
+    /// Write one page about a stored run: verdict, charts, pictures
+    Report(ReportArguments),
     /// Write the numbers of a stored run as a CSV or NPZ file
     Export(ExportArguments),
 }
@@ -95,6 +97,20 @@ pub struct CompareArguments {
     pub plot: Vec<PathBuf>,
     #[command(flatten)]
     pub run: RunArguments,
+}
+
+/// Write one page about a stored run: verdict, charts, pictures
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub run: PathBuf,
+    /// File of the page [default: DIR.html]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace the file if it exists already
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Samplers of a comparison unless others are named.

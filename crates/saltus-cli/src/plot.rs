@@ -2,6 +2,7 @@
 
 pub mod axis;
 pub mod bars;
+pub mod chart;
 mod file;
 pub mod svg;
 

@@ -20,7 +20,7 @@ mod rank;
 pub use chains::{ChainSummary, combined_ess, mcse_mean, split_rhat, summarise};
 pub use diagnosis::{Diagnosis, Movement, diagnose, diagnose_sites};
 pub use drift::drift;
-pub use ess::{Ess, EssEstimator, EssSummary, ess};
+pub use ess::{Ess, EssEstimator, EssSummary, autocorrelation, ess};
 pub use overlap::{Memory, Overlap};
 
 /// Series shorter than this are not estimated: a half of one would have no variance.
