@@ -5,7 +5,7 @@
 use crate::run::{Ended, Outcome, SiteCounts};
 use crate::sampler::Scale;
 use crate::stats::{Diagnosis, EssSummary, Memory, Movement, Overlap, drift};
-use crate::summary::ObservableSummary;
+use crate::summary::{ENERGY, ObservableSummary};
 use crate::tune::initial_scale;
 
 /// Missing the target acceptance by more than this is worth a warning.
@@ -73,9 +73,9 @@ impl Evidence<'_> {
         };
         if let Some(modes) = &modes {
             verdict.warnings.push(format!(
-                "the chains are in different modes ({modes}) and do not move between them: results \
-                 depend on where chains began; try another sampler with `saltus compare`, or a \
-                 smoother model"
+                "the chains are in different modes ({modes}) and change between them too rarely if at \
+                 all: results depend on where they began; try another sampler with `saltus \
+                 compare`, or many more draws"
             ));
         } else if let Agreement::Agree(rhat) = agreement
             && chains > 1
@@ -149,10 +149,14 @@ impl Evidence<'_> {
         ))
     }
 
+    /// The observables, without the energy, which is log π again.
+    fn judged(&self) -> impl Iterator<Item = &ObservableSummary> {
+        self.observables.iter().filter(|observable| observable.name != ENERGY)
+    }
+
     fn agreement(&self) -> Agreement<'_> {
         let worst = self
-            .observables
-            .iter()
+            .judged()
             .filter_map(|observable| Some((observable, observable.diagnosis.rhat?)))
             .max_by(|one, other| one.1.total_cmp(&other.1));
         let Some((observable, rhat)) = worst else {
@@ -189,7 +193,7 @@ impl Evidence<'_> {
 
     /// The observable with the fewest effective draws, in the bulk or the tails.
     fn fewest(&self) -> Option<(&str, f64)> {
-        let moving = self.observables.iter().filter(|o| o.diagnosis.movement == Movement::Moving);
+        let moving = self.judged().filter(|o| o.diagnosis.movement == Movement::Moving);
         moving
             .filter_map(|observable| {
                 let Diagnosis { ess_bulk, ess_tail, .. } = observable.diagnosis;

@@ -5,10 +5,10 @@ use super::svg::Svg;
 
 const WIDTH: f64 = 440.0;
 const HEIGHT: f64 = 250.0;
-const LEFT: f64 = 62.0;
-const RIGHT: f64 = 12.0;
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 20.0;
 const TOP: f64 = 12.0;
-const BOTTOM: f64 = 42.0;
+const BOTTOM: f64 = 46.0;
 
 /// How an axis is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Chart {
         for tick in x.ticks(5) {
             let y = HEIGHT - BOTTOM;
             svg.line((tick.at, y), (tick.at, y + 4.0), r#"class="mark""#);
-            svg.text(tick.at, y + 17.0, &tick.label, r#"class="tick" text-anchor="middle""#);
+            svg.text(tick.at, y + 19.0, &tick.label, r#"class="tick" text-anchor="middle""#);
         }
         let ground = HEIGHT - BOTTOM;
         svg.line((LEFT, ground), (WIDTH - RIGHT, ground), r#"class="mark""#);

@@ -100,7 +100,7 @@ impl Page<'_> {
              and the largest value of each of {stretches} stretches, and of at most four chains: \
              those of the lowest and the highest mean and two between. All numbers are of all \
              draws.</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-            title = escape(title),
+            title = escape(&capitalised(title)),
             subtitle = escape(&subtitle(rest, summary)),
             sections = sections.concat(),
             version = escape(self.version),
@@ -118,7 +118,7 @@ impl Page<'_> {
         }
         let list = |class: &str, sentences: &[String]| {
             let items = sentences.iter().map(|sentence| {
-                format!("<li class=\"{class}\">{}</li>\n", escape(&capitalised(sentence)))
+                format!("<li class=\"{class}\">{}.</li>\n", with_code(&capitalised(sentence)))
             });
             items.collect::<String>()
         };
@@ -274,7 +274,10 @@ impl Page<'_> {
         }
         if !draws.is_empty() {
             let grid: String = draws.iter().map(Picture::html).collect();
-            let _ = writeln!(body, "<h3>Draws</h3>\n<div class=\"grid-of-draws\">\n{grid}</div>");
+            let _ = writeln!(
+                body,
+                "<h3>Single draws, chain · draw</h3>\n<div class=\"grid-of-draws\">\n{grid}</div>"
+            );
         }
         if let Some(hint) = hint {
             let _ = writeln!(body, "<p class=\"faint\">{hint}</p>");
@@ -308,5 +311,28 @@ fn section(title: &str, body: &str) -> String {
 fn capitalised(sentence: &str) -> String {
     let mut chars = sentence.chars();
     let first = chars.next().map(|first| first.to_uppercase().collect::<String>());
-    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
+    format!("{}{}", first.unwrap_or_default(), chars.as_str())
+}
+
+/// What stands between backticks is something to type.
+fn with_code(sentence: &str) -> String {
+    let parts = sentence.split('`').enumerate();
+    parts
+        .map(|(number, part)| match number % 2 {
+            0 => escape(part),
+            _ => format!("<code>{}</code>", escape(part)),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_become_elements() {
+        assert_eq!(with_code("a < b; try `x --y`"), "a &lt; b; try <code>x --y</code>");
+        assert_eq!(capitalised("the run"), "The run");
+        assert_eq!(section("Empty", ""), "");
+    }
 }

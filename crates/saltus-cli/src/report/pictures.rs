@@ -49,7 +49,7 @@ pub fn of_run(stored: &Stored, sites: Option<&Sites>) -> Result<Pictures, Failur
             continue;
         };
         let shades: Vec<f64> = state.iter().map(|value| f64::from(*value) / last).collect();
-        let caption = format!("chain {chain}, draw {draw}");
+        let caption = format!("chain {chain} · {draw}");
         pictures.draws.extend(picture(&shades, rows, columns, caption));
     }
     Ok(pictures)

@@ -2,7 +2,7 @@
 
 use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::Folder;
-use super::layout::{self, ROUNDS, WARMUP, damaged};
+use super::layout::{self, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged};
 use super::strip::Number;
 use super::{StoreError, bits, checkpoint_file, strip};
 use crate::checkpoint::Checkpoint;
@@ -193,7 +193,7 @@ impl Stored {
     pub fn warmup(&self) -> Result<Vec<Round>, StoreError> {
         let [steps, scale, acceptance] = ROUNDS.map(|name| -> Result<Vec<f64>, StoreError> {
             let array = self.array(&format!("{WARMUP}/{name}"))?;
-            strip::read_column(&array)
+            strip::read_column(&array, ROUNDS_CHUNK)
         });
         let columns = steps?.into_iter().zip(scale?).zip(acceptance?);
         Ok(columns
@@ -210,7 +210,7 @@ impl Stored {
         let Some(counts) = self.known.site_counts else {
             return Ok(None);
         };
-        let means = strip::read_column(&self.array(layout::SITE_MEANS)?)?;
+        let means = strip::read_column(&self.array(layout::SITE_MEANS)?, self.space.sites())?;
         Ok(Some(Sites { counts, overlap: self.known.overlap, means }))
     }
 
