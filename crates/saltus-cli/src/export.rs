@@ -18,11 +18,19 @@ pub fn run(arguments: &ExportArguments) -> Result<Finish, Failure> {
     for name in names {
         columns.push((name, stored.series(name)?));
     }
+    let force = arguments.force;
+    let mut out = std::io::stdout().lock();
+    let mut done = |path: &Path| {
+        let (chains, draws) = (stored.chains(), stored.draws());
+        writeln!(out, "{}: {chains} chains of {draws} draws", path.display())
+    };
     if let Some(path) = &arguments.csv {
-        to_file(path, arguments.force, |file| csv(file, &columns).map_err(std::io::Error::other))?;
+        to_file(path, force, |file| csv(file, &columns).map_err(std::io::Error::other))?;
+        done(path)?;
     }
     if let Some(path) = &arguments.npz {
-        to_file(path, arguments.force, |file| npz(file, &columns).map_err(std::io::Error::other))?;
+        to_file(path, force, |file| npz(file, &columns).map_err(std::io::Error::other))?;
+        done(path)?;
     }
     Ok(Finish::Complete)
 }

@@ -6,7 +6,7 @@ use crate::model::About;
 use crate::observe::Observe;
 use saltus::linear::Linear;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
-use saltus::{Ended, Model, Outcome, Run, Sampler, Settings, Space};
+use saltus::{Ended, Model, Outcome, Run, RunError, Sampler, Settings, Space};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -195,12 +195,18 @@ pub enum Store {
 impl Store {
     /// Runs into it.
     pub fn run<M: Model>(self, run: Run<'_, M>) -> Result<Outcome, Failure> {
-        Ok(match self {
-            Self::None => run.go()?,
-            Self::Open(mut writer, None) => run.go_into(writer.as_mut())?,
+        let ran = match self {
+            Self::None => run.go(),
+            Self::Open(mut writer, None) => run.go_into(writer.as_mut()),
             Self::Open(mut writer, Some(checkpoint)) => {
-                run.resume(*checkpoint).go_into(writer.as_mut())?
+                run.resume(*checkpoint).go_into(writer.as_mut())
             }
+        };
+        ran.map_err(|error| match error {
+            RunError::Sink(error) => Failure::Failed(format!(
+                "{error}; what was stored before can be read, and --resume goes on from there"
+            )),
+            error => error.into(),
         })
     }
 }

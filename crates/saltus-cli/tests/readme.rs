@@ -1,11 +1,11 @@
-//! Every `saltus` command of the README works as it stands there.
+//! Every `saltus` command of the README and the guide to results works as it stands there.
 
 use assert_cmd::Command;
 
-#[test]
-fn every_command_of_the_readme_works() {
-    let readme = include_str!("../../../README.md");
-    let blocks = readme.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+/// Runs the commands of a page, in their order and in a folder of their own.
+fn run_all(page: &str, fewest: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines);
     let commands: Vec<Vec<&str>> = lines
         .map(|line| line.split('#').next().unwrap().trim())
@@ -14,11 +14,22 @@ fn every_command_of_the_readme_works() {
         })
         .map(|arguments| arguments.split_whitespace().collect())
         .collect();
-    assert!(commands.len() >= 6, "{commands:?}");
+    assert!(commands.len() >= fewest, "{commands:?}");
     for arguments in commands {
-        let output = Command::cargo_bin("saltus").unwrap().args(&arguments).output().unwrap();
+        let mut command = Command::cargo_bin("saltus").unwrap();
+        let output = command.args(&arguments).current_dir(folder.path()).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "saltus {}: {errors}", arguments.join(" "));
         assert!(!output.stdout.is_empty());
     }
+}
+
+#[test]
+fn every_command_of_the_readme_works() {
+    run_all(include_str!("../../../README.md"), 9);
+}
+
+#[test]
+fn every_command_about_results_works() {
+    run_all(include_str!("../../../docs/results.md"), 7);
 }

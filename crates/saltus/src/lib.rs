@@ -25,7 +25,8 @@
 //! ```
 //!
 //! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
-//! [`run`] → [`trace`] → [`stats`] → [`summary`].
+//! [`run`] → [`sink`] → [`stats`] → [`summary`]. Draws go to memory ([`trace`]) or, with the feature
+//! `zarr`, to disk (`store`), from where a run can be resumed.
 
 pub mod checkpoint;
 pub mod kernel;

@@ -56,6 +56,16 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// In memory where that is possible: stores insist on being written to disk.
+    pub fn in_memory() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    /// Where something of that name would be.
+    pub fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path: PathBuf = self.0.path().join(name);
         std::fs::write(&path, content).unwrap();

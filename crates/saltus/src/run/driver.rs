@@ -128,6 +128,10 @@ impl Driver<'_, '_> {
     fn draw(&mut self) -> Result<(), Stop> {
         let Settings { warmup, draws, thin, .. } = *self.settings;
         self.start(warmup)?;
+        // The warm-up shall not be lost, whatever happens to the draws.
+        if self.steps == warmup {
+            self.save(None)?;
+        }
         let rules = StopRules::new(self.settings);
         while self.steps < self.total_steps() {
             let look = rules.map_or(draws, |_| draws.min(StopRules::next_look(self.draws())));

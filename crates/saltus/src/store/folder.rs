@@ -1,10 +1,11 @@
-//! A folder of files that are never seen half-written: each is written under another name, made to
-//! last, and renamed.
+//! A folder of files that are never seen half-written: each is written under another name and renamed.
 
 use super::StoreError;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use zarrs::storage::byte_range::{ByteRangeIterator, InvalidByteRangeError};
 use zarrs::storage::{
     Bytes, MaybeBytes, MaybeBytesIterator, OffsetBytesIterator, ReadableStorageTraits,
@@ -15,7 +16,12 @@ use zarrs::storage::{
 #[derive(Debug)]
 pub(super) struct Folder {
     root: PathBuf,
+    /// Files that a power failure could still take away, since when.
+    unsynced: Mutex<(Vec<PathBuf>, Instant)>,
 }
+
+/// Less than this is not worth waiting for the disk.
+const WORTH_KEEPING: Duration = Duration::from_secs(1);
 
 /// Held while a process writes to a store; the system lets go of it however the process ends.
 #[derive(Debug)]
@@ -25,7 +31,7 @@ pub(super) struct Lock {
 
 impl Folder {
     pub(super) fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), unsynced: Mutex::new((Vec::new(), Instant::now())) }
     }
 
     pub(super) fn name(&self) -> String {
@@ -61,7 +67,31 @@ impl Folder {
             // Whatever room there is shall be left to others.
             let _ = fs::remove_file(&partial);
             failed("write", &path, &error)
-        })
+        })?;
+        self.unsynced().0.push(path);
+        Ok(())
+    }
+
+    fn unsynced(&self) -> MutexGuard<'_, (Vec<PathBuf>, Instant)> {
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the disk has everything that was written since the last time, unless that was a
+    /// moment ago: waiting for every file would take longer than many a run.
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        let mut unsynced = self.unsynced();
+        if unsynced.1.elapsed() < WORTH_KEEPING {
+            return Ok(());
+        }
+        let mut files = std::mem::take(&mut unsynced.0);
+        files.sort_unstable();
+        files.dedup();
+        for path in files {
+            let synced = File::open(&path).and_then(|file| file.sync_data());
+            synced.map_err(|error| failed("write", &path, &error))?;
+        }
+        unsynced.1 = Instant::now();
+        Ok(())
     }
 
     fn put(&self, path: &Path, partial: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -73,8 +103,6 @@ impl Folder {
             opened => opened?,
         };
         file.write_all(bytes)?;
-        // After a power failure the name shall not stand for an empty file.
-        file.sync_data()?;
         fs::rename(partial, path)
     }
 

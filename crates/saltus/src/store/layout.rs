@@ -28,13 +28,13 @@ pub(super) const ROUNDS: [&str; 3] = ["steps", "scale", "acceptance"];
 
 /// Numbers in a chunk of one observable, about. Chunks depend on the shapes of a run and not on its
 /// length or pace, so that a run that was stopped or extended has the files of one that was not.
-const CHUNK_NUMBERS: usize = 1 << 15;
+const CHUNK_NUMBERS: usize = 1 << 14;
 /// Bytes in a chunk of states, about.
 const CHUNK_BYTES: usize = 1 << 22;
 /// Most draws in a chunk, however few the chains.
-const CHUNK_DRAWS: usize = 1 << 12;
+const CHUNK_DRAWS: usize = 1 << 10;
 /// Draws in a chunk of the coordinate.
-pub(super) const COORDINATE_CHUNK: usize = 1 << 16;
+pub(super) const COORDINATE_CHUNK: usize = 1 << 12;
 /// More rounds than a warm-up has.
 pub(super) const ROUNDS_CHUNK: usize = 128;
 
@@ -187,12 +187,12 @@ fn build(
     folder: &Arc<Folder>,
     path: &str,
 ) -> Result<Array<Folder>, StoreError> {
-    let mut array =
-        builder.build(folder.clone(), &format!("/{path}")).map_err(|error| damaged(path, error))?;
-    // A file for every chunk, also where it holds nothing but zeros: one that is missing is missing.
-    let options = CodecOptions::default().with_store_empty_chunks(true);
-    array.set_codec_options(options);
-    Ok(array)
+    builder.build(folder.clone(), &format!("/{path}")).map_err(|error| damaged(path, error))
+}
+
+/// A file for every chunk, also where it holds nothing but zeros: one that is missing is missing.
+pub(super) fn every_chunk() -> CodecOptions {
+    CodecOptions::default().with_store_empty_chunks(true)
 }
 
 /// An array of a store as its metadata has it.
@@ -231,6 +231,19 @@ pub(super) fn group(attributes: Map<String, Value>) -> Value {
     json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes })
 }
 
+/// The metadata of everything below a group, which zarr-python wants to see marked in every group.
+pub(super) fn consolidated(arrays: &Map<String, Value>) -> Value {
+    let mut all = arrays.clone();
+    for metadata in all.values_mut().filter(|metadata| metadata["node_type"] == "group") {
+        metadata["consolidated_metadata"] = inline(Map::new());
+    }
+    inline(all)
+}
+
+fn inline(metadata: Map<String, Value>) -> Value {
+    json!({ "kind": "inline", "must_understand": false, "metadata": metadata })
+}
+
 /// What ArviZ likes to know of every group.
 pub(super) fn library() -> Map<String, Value> {
     let entries = [
@@ -246,8 +259,8 @@ mod tests {
 
     #[test]
     fn chunks_follow_the_shapes() {
-        assert_eq!(Chunk::of_numbers(100), Chunk { chains: 100, draws: 256 });
-        assert_eq!(Chunk::of_numbers(1), Chunk { chains: 1, draws: 4096 });
+        assert_eq!(Chunk::of_numbers(100), Chunk { chains: 100, draws: 128 });
+        assert_eq!(Chunk::of_numbers(1), Chunk { chains: 1, draws: 1024 });
         assert_eq!(Chunk::of_numbers(1 << 20), Chunk { chains: 1 << 20, draws: 1 });
         assert_eq!(Chunk::of_states(100, 2500), Chunk { chains: 100, draws: 16 });
         assert_eq!(Chunk::of_states(100, 1 << 20), Chunk { chains: 4, draws: 1 });

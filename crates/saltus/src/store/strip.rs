@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use super::folder::Folder;
-use super::layout::{Chunk, damaged};
+use super::layout::{Chunk, damaged, every_chunk};
 use serde_json::Value;
 use std::ops::Range;
 use zarrs::array::{Array, ArrayError, ElementOwned, FromArrayBytes, IntoArrayBytes};
@@ -20,6 +20,8 @@ pub(super) struct Strip<T> {
     chunk: Chunk,
     empty: T,
     draws: usize,
+    /// Draws in whole chunks on disk.
+    written: usize,
     /// The chunks that are being filled, one per group of chains, as they will be written.
     buffer: Vec<T>,
 }
@@ -37,12 +39,17 @@ where
         empty: T,
     ) -> Self {
         let buffer = vec![empty; chains.next_multiple_of(chunk.chains) * chunk.draws * row];
-        Self { array, chains, row, chunk, empty, draws: 0, buffer }
+        Self { array, chains, row, chunk, empty, draws: 0, written: 0, buffer }
     }
 
     /// Its path in the store.
     pub(super) fn name(&self) -> &str {
         name_of(&self.array)
+    }
+
+    /// Draws in whole chunks on disk.
+    pub(super) fn written(&self) -> usize {
+        self.written
     }
 
     /// Numbers per chain and draw.
@@ -72,6 +79,7 @@ where
             self.draws += fitting;
             if self.draws.is_multiple_of(width) {
                 self.write(self.draws / width - 1)?;
+                self.written = self.draws;
                 self.buffer.fill(self.empty);
             }
         }
@@ -93,7 +101,8 @@ where
     fn write(&mut self, number: usize) -> Result<(), StoreError> {
         self.set_draws((number + 1) * self.chunk.draws)?;
         for (group, content) in self.buffer.chunks_exact(self.group_length()).enumerate() {
-            let stored = self.array.store_chunk(&self.index(group, number), content);
+            let index = self.index(group, number);
+            let stored = self.array.store_chunk_opt(&index, content, &every_chunk());
             stored.map_err(|error| write_failed(&self.array, error))?;
         }
         Ok(())
@@ -123,6 +132,7 @@ where
         let width = self.chunk.draws;
         self.set_draws(draws.next_multiple_of(width))?;
         self.draws = draws;
+        self.written = draws / width * width;
         self.buffer.fill(self.empty);
         let kept = draws % width * self.row;
         if kept > 0 {

@@ -9,7 +9,7 @@ use super::reader::{ROOT, Stored, TIMING};
 use super::strip::{Strip, write_failed};
 use super::{StoreError, bits, checkpoint_file};
 use crate::checkpoint::Checkpoint;
-use crate::run::Sites;
+use crate::run::{Ended, Sites};
 use crate::sink::{ChainDraws, Plan, STATISTICS, Saved, Sink, SinkError};
 use crate::space::Space;
 use crate::trace::Trace;
@@ -28,6 +28,11 @@ pub struct StoreWriter {
     description: Description,
     /// Draws that were on disk when a run was resumed.
     found: usize,
+    /// The warm-up as it was saved last, and the scale it came to.
+    rounds: Vec<Round>,
+    scale: Option<f64>,
+    /// What the sites did, once the run has ended.
+    sites: Option<Sites>,
     begun: Option<Begun>,
 }
 
@@ -39,6 +44,8 @@ struct Begun {
     numbers: Vec<Strip<f64>>,
     states: Option<Strip<u8>>,
     draws: usize,
+    /// Draws that readers were told of.
+    draws_saved: usize,
     /// Draws whose coordinates are written.
     counted: usize,
 }
@@ -70,9 +77,17 @@ impl StoreWriter {
             clear(path)?;
         }
         // Whoever finds the folder shall know what it is, however early this ends.
-        let writer =
-            Self { folder: Arc::new(folder), _lock: lock, description, found: 0, begun: None };
-        writer.write_root(&Map::new(), &Saved::default(), &Value::Null)?;
+        let writer = Self {
+            folder: Arc::new(folder),
+            _lock: lock,
+            description,
+            found: 0,
+            rounds: Vec::new(),
+            scale: None,
+            sites: None,
+            begun: None,
+        };
+        writer.write_root(&Map::new(), None)?;
         Ok(writer)
     }
 
@@ -85,11 +100,17 @@ impl StoreWriter {
         let folder = Folder::new(path.as_ref());
         let lock = folder.lock()?;
         let stored = Stored::open(path)?;
-        let checkpoint = stored.checkpoint()?;
-        let found = if checkpoint.is_some() { stored.draws() } else { 0 };
-        let writer =
-            Self { folder: Arc::new(folder), _lock: lock, description, found, begun: None };
-        Ok((writer, checkpoint))
+        let writer = Self {
+            folder: Arc::new(folder),
+            _lock: lock,
+            description,
+            found: stored.draws(),
+            rounds: Vec::new(),
+            scale: stored.scale(),
+            sites: None,
+            begun: None,
+        };
+        Ok((writer, stored.checkpoint()?))
     }
 
     fn begun(&mut self) -> Result<&mut Begun, StoreError> {
@@ -97,27 +118,48 @@ impl StoreWriter {
     }
 
     /// Writes everything that was taken, and then what tells readers of it.
-    fn publish(&mut self, saved: &Saved<'_>) -> Result<(), StoreError> {
-        let folder = self.folder.clone();
+    fn publish(&mut self, ended: Option<&Ended>) -> Result<(), StoreError> {
         let begun = self.begun()?;
         begun.numbers.iter_mut().try_for_each(Strip::flush)?;
         begun.states.iter_mut().try_for_each(Strip::flush)?;
-        begun.count(&folder)?;
-        let mut arrays = begun.metadata(&folder, saved.rounds)?;
-        insert(&mut arrays, &write_site_means(&folder, saved.sites, begun.space.sites())?)?;
+        self.announce(ended)
+    }
+
+    /// Tells readers what there is.
+    fn announce(&mut self, ended: Option<&Ended>) -> Result<(), StoreError> {
+        let folder = self.folder.clone();
+        let rounds = std::mem::take(&mut self.rounds);
+        let arrays = self.begun()?.metadata(&folder, &rounds);
+        self.rounds = rounds;
+        let mut arrays = arrays?;
+        let number = self.description.sites;
+        insert(&mut arrays, &write_site_means(&folder, self.sites.as_ref(), number)?)?;
+        self.write_root(&arrays, ended)?;
         for (path, metadata) in &arrays {
             write_json(&folder, &format!("{path}/zarr.json"), metadata)?;
         }
-        let names = json!(begun.names);
-        self.write_root(&arrays, saved, &names)
+        Ok(())
+    }
+
+    /// When draws cannot be written any more: tells readers of the whole chunks that could be. There
+    /// may be no room for that either; then they see what was saved last.
+    fn rescue(&mut self) {
+        let found = self.found;
+        if let Some(begun) = &mut self.begun {
+            let whole = begun.numbers.iter().map(Strip::written);
+            let whole = whole.chain(begun.states.iter().map(Strip::written)).min().unwrap_or(0);
+            if whole > begun.draws_saved.max(found) {
+                begun.draws = whole;
+                let _ = self.announce(None);
+            }
+        }
     }
 
     /// The metadata of everything in one file, so that readers see one moment of the run.
     fn write_root(
         &self,
         arrays: &Map<String, Value>,
-        saved: &Saved<'_>,
-        names: &Value,
+        ended: Option<&Ended>,
     ) -> Result<(), StoreError> {
         let mut attributes = layout::library();
         let settings = &self.description.settings;
@@ -125,19 +167,18 @@ impl StoreWriter {
             "saltus_version": env!("CARGO_PKG_VERSION"),
             "sampler": settings.sampler,
             "seed": settings.seed,
-            "observables": names,
-            "scale": saved.scale,
-            "ended": saved.ended.map(EndRecord::new),
-            "site_counts": saved.sites.map(|sites| sites.counts),
-            "overlap": saved.sites.map(|sites| sites.overlap),
+            "observables": self.begun.as_ref().map(|begun| &begun.names),
+            "scale": self.scale,
+            "ended": ended.map(EndRecord::new),
+            "site_counts": self.sites.as_ref().map(|sites| sites.counts),
+            "overlap": self.sites.as_ref().map(|sites| sites.overlap),
             "run": self.description,
         });
         if let Value::Object(entries) = entries {
             attributes.extend(entries);
         }
         let mut root = layout::group(attributes);
-        root["consolidated_metadata"] =
-            json!({ "kind": "inline", "must_understand": false, "metadata": arrays });
+        root["consolidated_metadata"] = layout::consolidated(arrays);
         write_json(&self.folder, ROOT, &root)
     }
 }
@@ -185,6 +226,7 @@ impl Begun {
             numbers: numbers.collect::<Result<_, StoreError>>()?,
             states: states.transpose()?,
             draws: 0,
+            draws_saved: 0,
             counted: 0,
         })
     }
@@ -195,8 +237,9 @@ impl Begun {
         self.states.iter_mut().try_for_each(|strip| strip.rewind(draws))
     }
 
-    fn take(&mut self, draws: &[ChainDraws]) -> Result<(), StoreError> {
+    fn take(&mut self, folder: &Arc<Folder>, draws: &[ChainDraws]) -> Result<(), StoreError> {
         let count = draws.first().map_or(0, |chain| chain.draws);
+        self.count(folder, self.draws + count)?;
         let observables = self.names.len();
         for (number, strip) in self.numbers.iter_mut().enumerate() {
             strip.push(count, |chain| match number.checked_sub(observables) {
@@ -218,25 +261,30 @@ impl Begun {
         Ok(())
     }
 
-    /// Writes the coordinates of the draws since the last time.
-    fn count(&mut self, folder: &Arc<Folder>) -> Result<(), StoreError> {
-        let chunks = self.counted / COORDINATE_CHUNK..self.draws.div_ceil(COORDINATE_CHUNK);
+    /// Writes the coordinates of so many draws. Their chunks are full from the start: what lies behind
+    /// the last draw is not read.
+    fn count(&mut self, folder: &Arc<Folder>, draws: usize) -> Result<(), StoreError> {
+        let chunks = self.counted.div_ceil(COORDINATE_CHUNK)..draws.div_ceil(COORDINATE_CHUNK);
         for group in DRAWN {
-            let array = self.coordinate(folder, group)?;
+            let array = self.coordinate(folder, group, draws)?;
             for chunk in chunks.clone() {
-                let first = chunk * COORDINATE_CHUNK;
-                let number = |at| if first + at < self.draws { (first + at) as i64 } else { 0 };
-                let content: Vec<i64> = (0..COORDINATE_CHUNK).map(number).collect();
+                let first = (chunk * COORDINATE_CHUNK) as i64;
+                let content: Vec<i64> = (first..first + COORDINATE_CHUNK as i64).collect();
                 store(&array, chunk, &content[..])?;
             }
         }
-        self.counted = self.draws;
+        self.counted = self.counted.max(draws);
         Ok(())
     }
 
-    fn coordinate(&self, folder: &Arc<Folder>, group: &str) -> Result<Array<Folder>, StoreError> {
+    fn coordinate(
+        &self,
+        folder: &Arc<Folder>,
+        group: &str,
+        draws: usize,
+    ) -> Result<Array<Folder>, StoreError> {
         let path = format!("{group}/draw");
-        layout::whole_numbers(folder, &path, "draw", self.draws, COORDINATE_CHUNK)
+        layout::whole_numbers(folder, &path, "draw", draws, COORDINATE_CHUNK)
     }
 
     fn chain_coordinate(
@@ -268,7 +316,9 @@ impl Begun {
             all.insert(group.to_owned(), layout::group(layout::library()));
         }
         for group in DRAWN {
-            for array in [self.chain_coordinate(folder, group)?, self.coordinate(folder, group)?] {
+            for array in
+                [self.chain_coordinate(folder, group)?, self.coordinate(folder, group, self.draws)?]
+            {
                 insert(&mut all, &array)?;
             }
         }
@@ -283,6 +333,8 @@ impl Begun {
         for array in write_rounds(folder, rounds)? {
             insert(&mut all, &array)?;
         }
+        // Readers want the members of a group beside each other.
+        all.sort_keys();
         Ok(all)
     }
 }
@@ -338,7 +390,7 @@ fn store<'a>(
     chunk: usize,
     content: impl zarrs::array::IntoArrayBytes<'a>,
 ) -> Result<(), StoreError> {
-    let stored = array.store_chunk(&[chunk as u64], content);
+    let stored = array.store_chunk_opt(&[chunk as u64], content, &layout::every_chunk());
     stored.map_err(|error| write_failed(array, error))
 }
 
@@ -358,17 +410,24 @@ impl Sink for StoreWriter {
         let mut begun = Begun::new(&self.folder, self.description.keep, plan)?;
         if let Some(checkpoint) = plan.resumed {
             begun.rewind(checkpoint.draws())?;
+            self.rounds.clone_from(&checkpoint.rounds);
         }
         begun.write_chain_coordinates(&self.folder)?;
         self.begun = Some(begun);
-        if plan.resumed.is_none() {
-            self.publish(&Saved::default())?;
+        // Draws that are on disk already stay in sight.
+        if self.found == 0 {
+            self.publish(None)?;
         }
         Ok(())
     }
 
     fn take(&mut self, draws: Vec<ChainDraws>) -> Result<(), SinkError> {
-        Ok(self.begun()?.take(&draws)?)
+        let folder = self.folder.clone();
+        let taken = self.begun()?.take(&folder, &draws);
+        if taken.is_err() {
+            self.rescue();
+        }
+        Ok(taken?)
     }
 
     fn series(&mut self, observable: usize) -> Result<Cow<'_, [Vec<f64>]>, SinkError> {
@@ -381,10 +440,19 @@ impl Sink for StoreWriter {
             return Ok(());
         }
         self.found = 0;
-        self.publish(saved)?;
+        self.rounds = saved.rounds.to_vec();
+        self.scale = saved.scale;
+        self.sites = saved.sites.cloned();
+        self.publish(saved.ended)?;
+        let begun = self.begun()?;
+        begun.draws_saved = begun.draws;
         let timing = Timing { threads: saved.threads, seconds: saved.seconds };
         write_json(&self.folder, TIMING, &json!(timing))?;
         if let Some(checkpoint) = saved.checkpoint {
+            // A long run shall survive a loss of power: the draws come before what speaks of them.
+            if saved.ended.is_none() {
+                self.folder.sync()?;
+            }
             checkpoint_file::write(&self.folder, checkpoint)?;
         }
         Ok(())
