@@ -214,6 +214,14 @@ impl Store {
 impl Config {
     /// The observables that the user named, with their weights.
     pub fn observables(&self, space: &Space) -> Result<Vec<(String, Linear)>, Failure> {
+        for (number, Observe { name, .. }) in self.observe.iter().enumerate() {
+            let earlier = &self.observe[..number];
+            if Observe::is_taken(name) || earlier.iter().any(|other| other.name == *name) {
+                return Err(Failure::Usage(format!(
+                    "there is an observable named '{name}' already: give this one another name"
+                )));
+            }
+        }
         self.observe.iter().map(|one| Ok((one.name.clone(), one.read(space)?))).collect()
     }
 

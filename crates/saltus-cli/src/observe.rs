@@ -3,9 +3,15 @@
 use crate::failure::Failure;
 use saltus::Space;
 use saltus::linear::Linear;
+use saltus::sink::STATISTICS;
+use saltus::summary::ENERGY;
+use saltus::trace::{HAMMING, LOG_PROB};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
+
+/// Name of the mean spin among the observables.
+pub const MAGNETISATION: &str = "magnetisation";
 
 /// A name and the file of its weights.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +44,16 @@ impl FromStr for Observe {
 }
 
 impl Observe {
+    /// Whether a name has a meaning of its own, in a run or in its store.
+    pub fn is_taken(name: &str) -> bool {
+        let coordinates = ["chain", "draw", "site", "byte", "state", "state_bits", "lp"];
+        let own = [LOG_PROB, ENERGY, MAGNETISATION];
+        name.starts_with(HAMMING)
+            || own.contains(&name)
+            || STATISTICS.contains(&name)
+            || coordinates.contains(&name)
+    }
+
     /// Reads its weights.
     pub fn read(&self, space: &Space) -> Result<Linear, Failure> {
         Ok(Linear::read(&self.file, space)?)

@@ -4,6 +4,7 @@ use crate::arguments::SampleArguments;
 use crate::failure::{Failure, Finish};
 use crate::job::{Destination, Job};
 use crate::model::{About, Context, UseModel, with_model};
+use crate::observe::MAGNETISATION;
 use crate::progress::View;
 use crate::{interrupt, per_site, picture, say, table};
 use saltus::stats::Diagnosis;
@@ -56,7 +57,7 @@ impl UseModel for Sampling<'_> {
             .watch_sites()
             .monitor(|progress| view.show(progress));
         if model.space().is_binary() {
-            run = run.observe("magnetisation", magnetisation);
+            run = run.observe(MAGNETISATION, magnetisation);
         }
         for (name, observable) in &observables {
             run = run.observe(name, |state| observable.value(state));

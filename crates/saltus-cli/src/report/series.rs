@@ -3,7 +3,9 @@
 
 use super::lines::{extremes, places};
 use super::page::{Figure, Panel};
+use crate::observe::MAGNETISATION;
 use crate::plot::chart::{Chart, Division};
+use saltus::sink::SITES_CHANGED;
 use saltus::stats::{Movement, autocorrelation, diagnose};
 use saltus::trace::{HAMMING, LOG_PROB};
 
@@ -24,8 +26,8 @@ pub fn panel(name: &str, chains: &[Vec<f64>]) -> Panel {
         name if name.starts_with(HAMMING) => {
             "sites that differ from another fixed random state".to_owned()
         }
-        "magnetisation" => "mean of the spins, −1 and 1".to_owned(),
-        "sites_changed" => "sites changed by the steps that led to a draw".to_owned(),
+        MAGNETISATION => "mean of the spins, −1 and 1".to_owned(),
+        SITES_CHANGED => "sites changed by the steps that led to a draw".to_owned(),
         name => format!("the observable {name}"),
     };
     let finite = chains.iter().flatten().all(|value| value.is_finite());
