@@ -29,7 +29,7 @@ fn good_runs_are_met_with_silence() {
                 sampler,
                 chains: 20,
                 warmup: 1000,
-                draws: 1000,
+                draws: 2000,
                 seed,
                 ..Settings::default()
             };
@@ -52,8 +52,6 @@ fn chains_in_different_modes_are_named() {
     let summary = summary(&ising(6, 0.9), &settings);
     assert_warns(&summary, "in different modes");
     assert_eq!(summary.overlap.unwrap().memory, Memory::Kept);
-    // log π is the same in both modes and does not see it.
-    assert!(summary.observables[0].diagnosis.rhat.unwrap() < 1.05);
 }
 
 #[test]

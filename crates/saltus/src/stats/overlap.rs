@@ -7,6 +7,7 @@
 //! than to each other.
 
 use super::moments;
+use crate::kernel::metropolis::count_changed;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -44,6 +45,8 @@ pub enum Memory {
 const NOTICEABLE: f64 = 0.01;
 /// Probability of a false alarm.
 const CHANCE: f64 = 1e-4;
+/// Chains on either side that a chain is compared with.
+const NEIGHBOURS: usize = 16;
 /// Fewer chains do not tell how much overlaps vary.
 const FEWEST_CHAINS: usize = 4;
 
@@ -74,14 +77,7 @@ impl Overlap {
         };
         let at_lag: Vec<f64> = chains.iter().map(|chain| within(chain, far)).collect();
         let at_half: Vec<f64> = chains.iter().map(|chain| within(chain, far / 2)).collect();
-        // Every chain against the next one, around.
-        let between: Vec<f64> = (0..chains.len())
-            .filter(|_| chains.len() > 1)
-            .map(|k| {
-                let (one, next) = (&chains[k], &chains[(k + 1) % chains.len()]);
-                mean(one.iter().zip(next).map(|(one, next)| overlap(one, next)))
-            })
-            .collect();
+        let between = between(chains);
         let memory = if chains.len() < FEWEST_CHAINS {
             Memory::Unknown
         } else if clearly_larger(&at_half, &at_lag) {
@@ -101,11 +97,33 @@ impl Overlap {
     }
 }
 
+/// The mean overlap of every chain with the others, or with some of its neighbours where there are
+/// many chains; empty for a single one.
+fn between<S: AsRef<[u8]>>(chains: &[Vec<S>]) -> Vec<f64> {
+    let count = chains.len();
+    let mut sums = vec![0.0; count];
+    let mut partners = vec![0u32; count];
+    for distance in 1..=(count / 2).min(NEIGHBOURS) {
+        // Opposite chains of an even ring would meet twice.
+        let pairs = if 2 * distance == count { distance } else { count };
+        for one in 0..pairs {
+            let other = (one + distance) % count;
+            let states = chains[one].iter().zip(&chains[other]);
+            let shared = mean(states.map(|(one, other)| overlap(one, other)));
+            for chain in [one, other] {
+                sums[chain] += shared;
+                partners[chain] += 1;
+            }
+        }
+    }
+    let means = sums.iter().zip(partners).filter(|(_, partners)| *partners > 0);
+    means.map(|(sum, partners)| sum / f64::from(partners)).collect()
+}
+
 /// Share of sites at which two states agree.
 fn overlap(one: &impl AsRef<[u8]>, other: &impl AsRef<[u8]>) -> f64 {
     let (one, other) = (one.as_ref(), other.as_ref());
-    let equal = one.iter().zip(other).filter(|(one, other)| one == other).count();
-    equal as f64 / one.len().max(1) as f64
+    1.0 - f64::from(count_changed(one, other)) / one.len().max(1) as f64
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
@@ -188,7 +206,10 @@ mod tests {
                 state[..200].fill((number % 2) as u8);
             }
         }
-        assert_eq!(Overlap::new(&chains, 1).unwrap().memory, Memory::Kept);
+        let overlap = Overlap::new(&chains, 1).unwrap();
+        assert_eq!(overlap.memory, Memory::Kept);
+        // Of five others, three are in the other mode: ½·(½ + 2/5).
+        assert!((overlap.between_chains.unwrap() - 0.45).abs() < 0.02, "{overlap:?}");
     }
 
     #[test]
