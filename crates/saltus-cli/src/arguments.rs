@@ -6,9 +6,11 @@ mod store;
 pub use model::*;
 pub use store::{ExportArguments, StoreArguments};
 
+use crate::observe::Observe;
 use crate::parse;
 use clap::{Args, Parser, Subcommand};
 use saltus::{Differences, Sampler, Settings, Weight};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Fast, exact sampling from discrete distributions.
@@ -27,6 +29,8 @@ pub enum Command {
     Sample(SampleArguments),
     /// Run several samplers on one model and put them side by side
     Compare(CompareArguments),
+    /// Write one page about a stored run: verdict, charts, pictures
+    Report(ReportArguments),
     /// Write the numbers of a stored run as a CSV or NPZ file
     Export(ExportArguments),
 }
@@ -52,6 +56,12 @@ pub struct SampleArguments {
     /// Sampler [default: dlmc]; `saltus list` names them all
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN, value_parser = sampler)]
     pub sampler: Option<Sampler>,
+    /// Also keep a weighted sum of the sites: FILE has lines 'site weight' or 'site value weight'
+    #[arg(long, global = true, value_name = "NAME=FILE", help_heading = OUTPUT)]
+    pub observe: Vec<Observe>,
+    /// Judge every single site: how it mixes, which one does so worst
+    #[arg(long, global = true, help_heading = OUTPUT)]
+    pub per_site: bool,
     /// Draw the last state of a lattice even if the output is not a terminal
     #[arg(long, global = true, help_heading = OUTPUT)]
     pub picture: bool,
@@ -81,8 +91,26 @@ pub struct CompareArguments {
         value_parser = sampler
     )]
     pub samplers: Vec<Sampler>,
+    /// Draw effective draws per evaluation and per second into a .svg or .png file; may be given
+    /// twice
+    #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
+    pub plot: Vec<PathBuf>,
     #[command(flatten)]
     pub run: RunArguments,
+}
+
+/// Write one page about a stored run: verdict, charts, pictures
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub run: PathBuf,
+    /// File of the page [default: DIR.html]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace the file if it exists already
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Samplers of a comparison unless others are named.

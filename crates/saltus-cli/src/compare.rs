@@ -3,8 +3,9 @@
 use crate::arguments::{COMPARED, CompareArguments};
 use crate::failure::{Failure, Finish};
 use crate::model::{About, Context, UseModel, with_model};
+use crate::plot::bars::{Bar, BarPlot, Panel};
 use crate::progress::View;
-use crate::{interrupt, say, table};
+use crate::{interrupt, plot, say, table};
 use saltus::sampler::Scale;
 use saltus::{Ended, Model, Run, Sampler, Settings, Summary};
 use serde::Serialize;
@@ -12,6 +13,9 @@ use std::io::Write;
 
 /// Runs every sampler and prints.
 pub fn run(arguments: CompareArguments) -> Result<Finish, Failure> {
+    for path in &arguments.plot {
+        plot::check_name(path)?;
+    }
     let differences = arguments.model.differences();
     let samplers = if arguments.samplers.is_empty() { &COMPARED[..] } else { &arguments.samplers };
     let all_settings: Vec<Settings> = samplers
@@ -85,6 +89,12 @@ impl UseModel for Comparing<'_> {
                 break;
             }
         }
+        if !arguments.plot.is_empty() {
+            let svg = picture(&about, &runs).svg();
+            for path in &arguments.plot {
+                plot::write(&svg, path)?;
+            }
+        }
         let mut out = std::io::stdout().lock();
         if options.json {
             serde_json::to_writer_pretty(&mut out, &Comparison { model: about.name, runs })?;
@@ -92,9 +102,56 @@ impl UseModel for Comparing<'_> {
         } else {
             writeln!(out, "{}", table::of_runs(&runs))?;
             write!(out, "{}", table::verdict_of_runs(&runs))?;
+            for path in &arguments.plot {
+                writeln!(out, "plot in {}", path.display())?;
+            }
         }
         out.flush()?;
         Ok(finish)
+    }
+}
+
+/// Colours of the bars: what a sampler knows of its target.
+const KINDS: [&str; 3] = ["without differences", "few sites per step", "all sites per step"];
+
+fn kind(sampler: Sampler) -> usize {
+    match sampler {
+        Sampler::Rwm | Sampler::Hb | Sampler::Bg | Sampler::Gibbs => 0,
+        Sampler::Lb1 | Sampler::Gwg | Sampler::Pas => 1,
+        Sampler::Dmala | Sampler::Dlmcf | Sampler::Dlmc => 2,
+    }
+}
+
+/// The two measures of the paper's figures.
+fn picture(about: &About, runs: &[Summary]) -> BarPlot {
+    let panel = |title: &str, value: fn(&Summary) -> f64| {
+        let bars = runs.iter().map(|run| {
+            // The spread of the chains, in the unit of the bar.
+            let error = (run.chains > 1).then(|| value(run) * run.ess.sd / run.ess.mean);
+            Bar {
+                label: run.sampler.to_string(),
+                value: value(run),
+                error: error.filter(|error| error.is_finite()),
+                group: kind(run.sampler),
+            }
+        });
+        Panel { title: title.to_owned(), bars: bars.collect() }
+    };
+    let chains = runs.first().map_or(0, |run| run.chains);
+    let draws = runs.first().map_or(0, |run| run.draws);
+    let (title, parameters) = about.words.split_once(", ").unwrap_or((&about.words, ""));
+    let subtitles = [
+        parameters.to_owned(),
+        format!("mean and standard deviation over {chains} chains of {draws} draws, log scale"),
+    ];
+    BarPlot {
+        title: title.to_owned(),
+        subtitles: subtitles.into_iter().filter(|line| !line.is_empty()).collect(),
+        panels: vec![
+            panel("effective draws per evaluation", |run| run.ess_per_evaluation),
+            panel("effective draws per second", |run| run.ess_per_second),
+        ],
+        groups: KINDS.to_vec(),
     }
 }
 

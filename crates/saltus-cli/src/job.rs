@@ -3,8 +3,10 @@
 use crate::arguments::{ModelArguments, RunArguments, SampleArguments, StoreArguments};
 use crate::failure::Failure;
 use crate::model::About;
+use crate::observe::Observe;
+use saltus::linear::Linear;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
-use saltus::{Ended, Model, Outcome, Run, RunError, Sampler, Settings};
+use saltus::{Ended, Model, Outcome, Run, RunError, Sampler, Settings, Space};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -26,6 +28,9 @@ pub struct Config {
     pub model: ModelArguments,
     /// Seed of its random parameters.
     pub model_seed: u64,
+    /// What else is observed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observe: Vec<Observe>,
 }
 
 /// Where draws go.
@@ -83,7 +88,11 @@ impl Job {
             until_rhat: store.until_rhat,
             ..run.settings(arguments.sampler.unwrap_or_default(), model.differences())
         };
-        let config = Config { model: model.clone(), model_seed: run.model_seed.unwrap_or(0) };
+        let config = Config {
+            model: model.clone(),
+            model_seed: run.model_seed.unwrap_or(0),
+            observe: arguments.observe.clone(),
+        };
         Ok(Self { config, settings, destination })
     }
 
@@ -94,7 +103,8 @@ impl Job {
                 "--resume goes on with the run's own model: leave out the model".to_owned(),
             ));
         }
-        if let Some(option) = settled(*sampler, run, store) {
+        let observes = (!arguments.observe.is_empty()).then_some("--observe");
+        if let Some(option) = settled(*sampler, run, store).or(observes) {
             return Err(Failure::Usage(format!(
                 "--resume goes on with the run's own settings: leave out {option}"
             )));
@@ -156,6 +166,14 @@ impl Job {
         }
     }
 
+    /// What is stored of whole states, if there is a store.
+    pub fn keep(&self) -> Option<Keep> {
+        match &self.destination {
+            Destination::Memory => None,
+            Destination::New { keep, .. } | Destination::Resumed { keep, .. } => Some(*keep),
+        }
+    }
+
     /// What to tell at the end about the store.
     pub fn farewell(&self, ended: &Ended) -> Option<String> {
         let path = self.folder()?.display();
@@ -194,10 +212,24 @@ impl Store {
 }
 
 impl Config {
+    /// The observables that the user named, with their weights.
+    pub fn observables(&self, space: &Space) -> Result<Vec<(String, Linear)>, Failure> {
+        for (number, Observe { name, .. }) in self.observe.iter().enumerate() {
+            let earlier = &self.observe[..number];
+            if Observe::is_taken(name) || earlier.iter().any(|other| other.name == *name) {
+                return Err(Failure::Usage(format!(
+                    "there is an observable named '{name}' already: give this one another name"
+                )));
+            }
+        }
+        self.observe.iter().map(|one| Ok((one.name.clone(), one.read(space)?))).collect()
+    }
+
     /// The same from wherever it is read again.
     fn with_absolute_paths(&self) -> Self {
         let mut config = self.clone();
-        for path in config.model.paths_mut() {
+        let observed = config.observe.iter_mut().map(|observe| &mut observe.file);
+        for path in config.model.paths_mut().into_iter().chain(observed) {
             if let Ok(absolute) = std::path::absolute(&*path) {
                 *path = absolute;
             }

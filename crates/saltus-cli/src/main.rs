@@ -10,9 +10,13 @@ mod list;
 mod memory;
 mod model;
 mod number;
+mod observe;
 mod parse;
+mod per_site;
 mod picture;
+mod plot;
 mod progress;
+mod report;
 mod sample;
 mod table;
 
@@ -26,6 +30,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::run(&arguments),
         Command::Sample(arguments) => sample::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
     };
     match finished {

@@ -74,14 +74,21 @@ impl View {
     }
 }
 
-/// "500/2000 steps, 50/s, 30 s left, acceptance 0.57, scale 0.09".
+/// "500/2000 steps, 50/s, 30 s left, acceptance 0.57, scale 0.09", or the effective draws of all
+/// chains once they are counted.
 fn numbers(progress: &Progress, elapsed: Duration) -> String {
-    let Progress { steps, total_steps, acceptance, scale, .. } = *progress;
+    let Progress { warming_up, steps, total_steps, acceptance, scale, ess } = *progress;
     let per_second = steps as f64 / elapsed.as_secs_f64();
     let left = total_steps.saturating_sub(steps) as f64 / per_second;
-    let scale = scale.map(|scale| format!(", scale {}", short(scale))).unwrap_or_default();
+    // The scale is news while it is tuned, and what the draws are worth afterwards.
+    let last = if warming_up {
+        scale.map(|scale| format!(", scale {}", short(scale)))
+    } else {
+        ess.map(|ess| format!(", ESS {}", short(ess.round())))
+    };
+    let last = last.unwrap_or_default();
     format!(
-        "{steps}/{total_steps} steps, {}/s, {} left, acceptance {acceptance:.2}{scale}",
+        "{steps}/{total_steps} steps, {}/s, {} left, acceptance {acceptance:.2}{last}",
         short(per_second),
         duration(left)
     )
@@ -108,10 +115,16 @@ mod tests {
             total_steps: 2000,
             acceptance: 0.5,
             scale: Some(0.0904),
+            ess: None,
         };
         assert_eq!(
             numbers(&progress, Duration::from_secs(10)),
             "500/2000 steps, 50/s, 30 s left, acceptance 0.50, scale 0.0904"
+        );
+        let drawing = Progress { warming_up: false, ess: Some(1234.5), ..progress };
+        assert_eq!(
+            numbers(&drawing, Duration::from_secs(10)),
+            "500/2000 steps, 50/s, 30 s left, acceptance 0.50, ESS 1235"
         );
     }
 

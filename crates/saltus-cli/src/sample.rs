@@ -4,8 +4,10 @@ use crate::arguments::SampleArguments;
 use crate::failure::{Failure, Finish};
 use crate::job::{Destination, Job};
 use crate::model::{About, Context, UseModel, with_model};
+use crate::observe::MAGNETISATION;
 use crate::progress::View;
-use crate::{interrupt, picture, say, table};
+use crate::{interrupt, per_site, picture, say, table};
+use saltus::stats::Diagnosis;
 use saltus::{Ended, Model, Outcome, Run, Settings, Summary};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -34,6 +36,10 @@ impl UseModel for Sampling<'_> {
         let Self { job, arguments } = self;
         let settings = &job.settings;
         settings.check(model.space())?;
+        let observables = job.config.observables(model.space())?;
+        if arguments.per_site {
+            per_site::check(&job, model.space())?;
+        }
         let store = job.open(&about, model)?;
         let json = arguments.run.json;
         let heading = heading(&about, model, &job);
@@ -46,7 +52,19 @@ impl UseModel for Sampling<'_> {
         }
         interrupt::listen();
         let mut view = View::new("", arguments.run.quiet);
-        let mut run = Run::new(model, settings).monitor(|progress| view.show(progress));
+        let mut run = Run::new(model, settings)
+            .references(REFERENCES)
+            .watch_sites()
+            .monitor(|progress| view.show(progress));
+        if model.space().is_binary() {
+            run = run.observe(MAGNETISATION, magnetisation);
+        }
+        for (name, observable) in &observables {
+            run = run.observe(name, |state| observable.value(state));
+        }
+        if arguments.per_site && job.folder().is_none() {
+            run = run.keep_states();
+        }
         if let Some(time) = arguments.store.checkpoint_every {
             run = run.checkpoint_every(time);
         }
@@ -55,11 +73,13 @@ impl UseModel for Sampling<'_> {
         let outcome = ran?;
         let mut summary = Summary::new(about.name, &outcome);
         summary.description = Some(about.words.clone());
+        let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
         if json {
             let out = job.folder().map(|path| path.display().to_string());
-            print_json(&Printed { summary: &summary, stopped_by: outcome.ended.rule(), out })?;
+            let stopped_by = outcome.ended.rule();
+            print_json(&Printed { summary: &summary, stopped_by, per_site, out })?;
         } else {
-            print_text(&summary, &outcome, &job)?;
+            print_text(&summary, per_site.as_deref(), &outcome, &job)?;
             if arguments.picture || std::io::stdout().is_terminal() {
                 print_picture(&about, &outcome)?;
             }
@@ -71,6 +91,15 @@ impl UseModel for Sampling<'_> {
     }
 }
 
+/// Random states that distances are measured to.
+const REFERENCES: usize = 4;
+
+/// Mean of the spins, which are −1 and 1.
+fn magnetisation(state: &[u8]) -> f64 {
+    let up: usize = state.iter().map(|value| usize::from(*value)).sum();
+    2.0 * up as f64 / state.len() as f64 - 1.0
+}
+
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Printed<'a> {
@@ -78,6 +107,9 @@ struct Printed<'a> {
     summary: &'a Summary,
     /// What ended the run: draws, until-ess, until-rhat, time-limit, interrupt or failure.
     stopped_by: &'static str,
+    /// Every site, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_site: Option<Vec<Diagnosis>>,
     /// The folder of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     out: Option<String>,
@@ -114,10 +146,19 @@ fn print_json(printed: &Printed<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_text(summary: &Summary, outcome: &Outcome, job: &Job) -> Result<(), Failure> {
+fn print_text(
+    summary: &Summary,
+    per_site: Option<&[Diagnosis]>,
+    outcome: &Outcome,
+    job: &Job,
+) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     if summary.draws > 0 {
         writeln!(out, "{}", table::of_run(summary))?;
+        writeln!(out, "{}", table::of_observables(summary))?;
+    }
+    if let Some(sites) = per_site {
+        writeln!(out, "{}", per_site::words(sites))?;
     }
     if let Ended::Reached(reached) = &outcome.ended {
         write!(out, "{}", table::wrap(&format!("Stopped: {reached}."), "", ""))?;

@@ -4,6 +4,9 @@ use crate::number::{short, short_or_dash, with_error};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use saltus::Summary;
 use saltus::sampler::Scale;
+use saltus::stats::Movement;
+use saltus::summary::{ENERGY, ObservableSummary};
+use saltus::trace::{HAMMING, LOG_PROB};
 
 /// Width that texts are broken at.
 const WIDTH: usize = 80;
@@ -45,11 +48,6 @@ pub fn of_run(summary: &Summary) -> String {
         format!("per chain; {} in all chains", short(summary.ess_of_all_chains_per_second)),
     );
     row("R-hat", rhat(summary), "1 if all chains agree".to_owned());
-    row(
-        "log π",
-        with_error(summary.log_prob.mean, summary.log_prob.mcse),
-        format!("± Monte Carlo error; sd of draws {}", short_or_dash(summary.log_prob.sd)),
-    );
     row("warm-up", seconds(summary.seconds.warmup), format!("{} steps", summary.warmup));
     row(
         "draws",
@@ -60,6 +58,38 @@ pub fn of_run(summary: &Summary) -> String {
             short(summary.ns_per_site_step)
         ),
     );
+    finish(&mut table)
+}
+
+/// A line per observable: its mean and what the draws of all chains are worth for it.
+pub fn of_observables(summary: &Summary) -> String {
+    let mut table = plain_table();
+    table.set_header(["", "mean ± error", "sd", "ESS bulk", "ESS tail", "R-hat"]);
+    // The energy is −log π again, and one reference state is enough to look at.
+    let further = format!("{HAMMING}_");
+    let shown = summary
+        .observables
+        .iter()
+        .filter(|observable| observable.name != ENERGY && !observable.name.starts_with(&further));
+    for ObservableSummary { name, diagnosis } in shown {
+        let rounded = |ess: Option<f64>| ess.map_or("–".to_owned(), |ess| short(ess.round()));
+        let rhat = match diagnosis.movement {
+            Movement::Constant => "constant".to_owned(),
+            Movement::Frozen => "frozen".to_owned(),
+            Movement::Moving => three_decimals(diagnosis.rhat),
+        };
+        table.add_row([
+            if name == LOG_PROB { "log π".to_owned() } else { name.clone() },
+            with_error(diagnosis.mean, diagnosis.mcse),
+            short_or_dash(diagnosis.sd),
+            rounded(diagnosis.ess_bulk),
+            rounded(diagnosis.ess_tail),
+            rhat,
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
     finish(&mut table)
 }
 
@@ -97,12 +127,16 @@ pub fn of_runs(summaries: &[Summary]) -> String {
 
 /// What deserves attention, or that nothing does.
 pub fn verdict(summary: &Summary) -> String {
-    if !summary.warnings.is_empty() {
-        return warnings(&summary.warnings);
-    }
-    match summary.rhat {
-        Some(_) => "No warnings: every chain moved and the chains agree.\n".to_owned(),
-        None => "No warnings, but too few draws to see whether the chains agree.\n".to_owned(),
+    let fine = summary.fine.join("; ");
+    match (summary.warnings.is_empty(), summary.rhat) {
+        (true, Some(_)) => wrap(&format!("No warnings: {fine}."), "", ""),
+        (true, None) => {
+            wrap("No warnings, but too few draws to see whether the chains agree.", "", "")
+        }
+        (false, _) if fine.is_empty() => warnings(&summary.warnings),
+        (false, _) => {
+            format!("{}{}", warnings(&summary.warnings), wrap(&format!("Fine: {fine}."), "", ""))
+        }
     }
 }
 
@@ -128,7 +162,12 @@ fn mean_and_deviation(summary: &Summary) -> String {
 }
 
 fn rhat(summary: &Summary) -> String {
-    summary.rhat.map_or("–".to_owned(), |rhat| format!("{rhat:.3}"))
+    three_decimals(summary.rhat)
+}
+
+fn three_decimals(rhat: Option<f64>) -> String {
+    let finite = rhat.filter(|rhat| rhat.is_finite());
+    finite.map_or("–".to_owned(), |rhat| format!("{rhat:.3}"))
 }
 
 fn seconds(seconds: f64) -> String {
@@ -190,7 +229,8 @@ mod tests {
             for (chains, draws) in [(3, 100), (1, 1)] {
                 let summary = summary(sampler, chains, draws);
                 let runs = of_runs(std::slice::from_ref(&summary));
-                for text in [of_run(&summary), runs, verdict(&summary)] {
+                let observables = of_observables(&summary);
+                for text in [of_run(&summary), observables, runs, verdict(&summary)] {
                     for line in text.lines() {
                         assert!(line.chars().count() <= WIDTH, "{line}");
                     }

@@ -1,10 +1,12 @@
-//! Every `saltus` command of the README and the guide to results works as it stands there.
+//! Every `saltus` command of the README and the guides works as it stands there.
 
 use assert_cmd::Command;
 
 /// Runs the commands of a page, in their order and in a folder of their own.
 fn run_all(page: &str, fewest: usize) {
     let folder = tempfile::tempdir().unwrap();
+    // The file that the guide to diagnostics makes with a command of the shell.
+    std::fs::write(folder.path().join("weights.txt"), "0 1\n1 1\n2 -1\n").unwrap();
     let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines);
     let commands: Vec<Vec<&str>> = lines
@@ -27,6 +29,11 @@ fn run_all(page: &str, fewest: usize) {
 #[test]
 fn every_command_of_the_readme_works() {
     run_all(include_str!("../../../README.md"), 9);
+}
+
+#[test]
+fn every_command_about_diagnostics_works() {
+    run_all(include_str!("../../../docs/diagnostics.md"), 5);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::kernel::StepReport;
 use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
-use crate::run::{RunError, Seconds, Settings};
+use crate::run::{RunError, Seconds, Settings, SiteRecord};
 use crate::space::States;
 use crate::tune::Round;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,7 @@ pub(crate) struct ChainSnapshot {
     pub(crate) sums: Sums,
     /// Of the steps since the last kept draw.
     pub(crate) since_kept: Sums,
+    pub(crate) sites: SiteRecord,
 }
 
 /// Sums of step reports of one chain.
@@ -123,6 +124,7 @@ impl Checkpoint {
             chain.rng.is_sound()
                 && chain.state.len() == self.fingerprint.sites
                 && chain.state.iter().all(|value| usize::from(*value) <= last)
+                && chain.sites.is_sound(self.fingerprint.sites)
         };
         let chains = self.fingerprint.settings.chains;
         if self.chains.len() != chains || !self.chains.iter().all(sound) {

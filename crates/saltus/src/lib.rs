@@ -30,6 +30,7 @@
 
 pub mod checkpoint;
 pub mod kernel;
+pub mod linear;
 pub mod math;
 pub mod model;
 mod names;
@@ -44,6 +45,7 @@ pub mod store;
 pub mod summary;
 pub mod trace;
 pub mod tune;
+mod verdict;
 pub mod weight;
 
 pub use checkpoint::Checkpoint;

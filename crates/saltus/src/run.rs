@@ -4,11 +4,15 @@
 mod block;
 mod driver;
 mod outcome;
+mod running_ess;
 mod settings;
+mod sites;
 mod stop;
 
 pub use outcome::{Ended, Outcome, Reached, Seconds};
 pub use settings::{RunError, Settings};
+pub(crate) use sites::SiteRecord;
+pub use sites::{SiteCounts, Sites};
 
 use crate::checkpoint::{Checkpoint, Fingerprint};
 use crate::model::Model;
@@ -17,6 +21,7 @@ use crate::sink::{Plan, STATISTICS, Sink};
 use crate::trace::{HAMMING, LOG_PROB, Trace};
 use block::{ChainResult, Observables};
 use driver::{Driver, Pace};
+use running_ess::RunningEss;
 use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -50,6 +55,9 @@ pub struct Progress {
     pub acceptance: f64,
     /// Scale in use.
     pub scale: Option<f64>,
+    /// What the draws of all chains were worth when it was last estimated, from the Hamming
+    /// distance of a few chains; none during warm-up.
+    pub ess: Option<f64>,
 }
 
 /// What a monitor wants.
@@ -90,8 +98,11 @@ pub struct Run<'a, M: Model> {
     model: &'a M,
     settings: &'a Settings,
     observables: Vec<Observable<'a>>,
+    references: usize,
+    watch_sites: bool,
     keep_states: bool,
     monitor: Box<dyn FnMut(Progress) -> Wish + 'a>,
+    monitored: bool,
     checkpoint_every: Duration,
     resumed: Option<Checkpoint>,
 }
@@ -106,8 +117,11 @@ impl<'a, M: Model> Run<'a, M> {
             model,
             settings,
             observables: Vec::new(),
+            references: 1,
+            watch_sites: false,
             keep_states: false,
             monitor: Box::new(|_| Wish::Continue),
+            monitored: false,
             checkpoint_every: CHECKPOINT_EVERY,
             resumed: None,
         }
@@ -123,6 +137,20 @@ impl<'a, M: Model> Run<'a, M> {
         self
     }
 
+    /// Measures the Hamming distance to that many random states instead of one: `hamming`,
+    /// `hamming_2` and so on.
+    pub fn references(mut self, number: usize) -> Self {
+        self.references = number.max(1);
+        self
+    }
+
+    /// Also tells of every site whether it changed and what its mean was, and whether the chains
+    /// forgot their start. Takes some twenty bytes per site and chain.
+    pub fn watch_sites(mut self) -> Self {
+        self.watch_sites = true;
+        self
+    }
+
     /// Also keeps the whole state of every draw.
     pub fn keep_states(mut self) -> Self {
         self.keep_states = true;
@@ -132,6 +160,7 @@ impl<'a, M: Model> Run<'a, M> {
     /// Calls `monitor` several times a second; it may ask the run to stop.
     pub fn monitor(mut self, monitor: impl FnMut(Progress) -> Wish + 'a) -> Self {
         self.monitor = Box::new(monitor);
+        self.monitored = true;
         self
     }
 
@@ -165,12 +194,19 @@ impl<'a, M: Model> Run<'a, M> {
         if let Some(checkpoint) = &self.resumed {
             checkpoint.check(&fingerprint)?;
         }
-        let mut reference = vec![0; space.sites()];
+        let mut references = vec![vec![0; space.sites()]; self.references];
         let mut rng = ChainRng::new(settings.seed, Stream::Reference);
-        block::draw_initial_state(self.model, &mut rng, &mut reference)?;
+        for reference in &mut references {
+            block::draw_initial_state(self.model, &mut rng, reference)?;
+        }
         let own = std::mem::take(&mut self.observables);
-        let names = names(&own)?;
-        let observables = Observables { reference, own, keep_states: sink.wants_states() };
+        let names = names(references.len(), &own)?;
+        let observables = Observables {
+            references,
+            own,
+            watch_sites: self.watch_sites,
+            keep_states: sink.wants_states(),
+        };
 
         let block_size = self.model.block_size(settings.chains).clamp(1, settings.chains);
         let blocks: Vec<_> = (0..settings.chains)
@@ -195,6 +231,7 @@ impl<'a, M: Model> Run<'a, M> {
             blocks,
             pool: &pool,
             monitor: &mut self.monitor,
+            running_ess: RunningEss::new(self.monitored),
             sink,
             checkpoint_every: self.checkpoint_every,
             fingerprint,
@@ -209,6 +246,7 @@ impl<'a, M: Model> Run<'a, M> {
         }
         let ended = driver.run()?;
         let results = driver.results();
+        let sites = driver.sites();
         let steps = results.iter().map(|chain| chain.sums.steps as f64).sum::<f64>().max(1.0);
         let per_step =
             |total: fn(&ChainResult) -> f64| results.iter().map(total).sum::<f64>() / steps;
@@ -223,6 +261,7 @@ impl<'a, M: Model> Run<'a, M> {
             sites_changed_per_step: per_step(|chain| chain.sums.changed),
             evaluations_performed_per_step: per_step(|chain| chain.sums.evaluations),
             seconds: driver.seconds,
+            sites,
             last_states: results.into_iter().map(|chain| chain.state).collect(),
             trace: driver.sink.trace()?,
             ended,
@@ -231,8 +270,9 @@ impl<'a, M: Model> Run<'a, M> {
 }
 
 /// Names of all observables, each once.
-fn names(own: &[Observable<'_>]) -> Result<Vec<String>, RunError> {
+fn names(references: usize, own: &[Observable<'_>]) -> Result<Vec<String>, RunError> {
     let mut names = vec![LOG_PROB.to_owned(), HAMMING.to_owned()];
+    names.extend((2..=references).map(|number| format!("{HAMMING}_{number}")));
     for Observable { name, .. } in own {
         if names.contains(name) || STATISTICS.contains(&name.as_str()) {
             return Err(RunError::ObservableName(name.clone()));

@@ -1,7 +1,7 @@
 //! Where draws go while a run makes them: into memory, or into a store on disk.
 
 use crate::checkpoint::Checkpoint;
-use crate::run::{Ended, Seconds};
+use crate::run::{Ended, Seconds, Sites};
 use crate::space::Space;
 use crate::trace::Trace;
 use crate::tune::Round;
@@ -62,6 +62,8 @@ pub struct Saved<'a> {
     pub seconds: Seconds,
     /// Threads in use.
     pub threads: usize,
+    /// What the sites did, once the run ended, if they were watched.
+    pub sites: Option<&'a Sites>,
     /// How the run ended, if it did.
     pub ended: Option<&'a Ended>,
 }
@@ -81,7 +83,9 @@ pub struct ChainDraws {
 
 /// What is kept of the steps that led to a draw: their mean acceptance, how many sites they changed,
 /// and how many evaluations they took.
-pub const STATISTICS: [&str; 3] = ["acceptance_rate", "sites_changed", "evaluations"];
+pub const STATISTICS: [&str; 3] = ["acceptance_rate", SITES_CHANGED, "evaluations"];
+/// Name of the statistic that counts the changes of sites since the draw before.
+pub const SITES_CHANGED: &str = "sites_changed";
 
 impl ChainDraws {
     pub(crate) fn new(observables: usize) -> Self {

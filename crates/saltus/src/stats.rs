@@ -1,7 +1,8 @@
 //! What draws are worth: effective sample sizes, convergence of several chains, Monte Carlo errors.
 //!
 //! [`ess()`] judges one chain at a time, with the estimator that published comparisons of discrete
-//! samplers use; [`chains`] judges several chains together, as Stan and ArviZ do. Nothing here
+//! samplers use; [`diagnose`] judges several chains together, as Stan and ArviZ do, and [`chains`]
+//! holds the older forms of the same without ranks. Nothing here
 //! returns NaN: a chain that never moved is [`Ess::Stuck`], and where a quantity is undefined the
 //! type says so.
 //!
@@ -9,10 +10,18 @@
 //! result, unlike the draws themselves, may differ between machines.
 
 pub mod chains;
+mod diagnosis;
+mod drift;
 mod ess;
+mod halves;
+mod overlap;
+mod rank;
 
 pub use chains::{ChainSummary, combined_ess, mcse_mean, split_rhat, summarise};
-pub use ess::{Ess, EssEstimator, EssSummary, ess};
+pub use diagnosis::{Diagnosis, Movement, diagnose, diagnose_sites};
+pub use drift::drift;
+pub use ess::{Ess, EssEstimator, EssSummary, autocorrelation, ess};
+pub use overlap::{Memory, Overlap};
 
 /// Series shorter than this are not estimated: a half of one would have no variance.
 pub const MIN_DRAWS: usize = 4;

@@ -9,6 +9,7 @@
 //! | `sample_stats/lp` | chain, draw | log π |
 //! | `sample_stats/NAME` | chain, draw | each of [`STATISTICS`](crate::sink::STATISTICS) |
 //! | `warmup/steps`, `scale`, `acceptance` | round | the rounds of warm-up |
+//! | `sites/mean` | site | mean values, once a run has ended in which sites were watched |
 //!
 //! Root attributes describe the run. Beside the arrays stand `checkpoint`, from which the run goes
 //! on, and `timing.json`, which holds what differs between two runs of the same draws.

@@ -1,10 +1,13 @@
 //! The numbers of a run that people and scripts read, and what to say about them in words.
 
-use crate::run::{Ended, Outcome, Seconds};
-use crate::sampler::{Sampler, Scale};
-use crate::stats::{EssSummary, split_rhat, summarise};
-use crate::tune::initial_scale;
+use crate::run::{Outcome, Seconds, SiteCounts};
+use crate::sampler::Sampler;
+use crate::sink::SITES_CHANGED;
+use crate::stats::{Diagnosis, EssSummary, Overlap, diagnose, split_rhat, summarise};
+use crate::trace::Trace;
+use crate::verdict::Evidence;
 use crate::weight::Weight;
+use rayon::prelude::*;
 use serde::Serialize;
 
 /// What a run came to; serialised, it is the command line's `--json` object.
@@ -64,8 +67,28 @@ pub struct Summary {
     pub sites_changed_per_step: f64,
     /// How the run ended.
     pub ended: String,
+    /// Every observable, judged over all chains.
+    pub observables: Vec<ObservableSummary>,
+    /// How many sites moved, if they were watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_counts: Option<SiteCounts>,
+    /// Whether the chains forgot their start, if sites were watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<Overlap>,
+    /// What looks fine, in words.
+    pub fine: Vec<String>,
     /// What deserves attention, in words.
     pub warnings: Vec<String>,
+}
+
+/// What the draws say about one observable.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ObservableSummary {
+    /// Its name.
+    pub name: String,
+    /// Mean, error, effective sample sizes, R-hat.
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
 }
 
 /// Effective sample size over chains.
@@ -90,12 +113,29 @@ pub struct Estimate {
     pub mcse: Option<f64>,
 }
 
-/// Missing the target acceptance by more than this is worth a warning.
-const ACCEPTANCE_TOLERANCE: f64 = 0.1;
-/// Fewer effective draws of all chains together are worth a warning (Vehtari et al. 2021).
-const FEWEST_DRAWS: f64 = 400.0;
-/// A larger R-hat is worth a warning.
-const LARGEST_RHAT: f64 = 1.05;
+/// Name of −log π among the observables, up to a constant what physicists call energy.
+pub const ENERGY: &str = "energy";
+
+/// Judges everything that was kept of each draw: the observables, the energy, and the number of
+/// sites that changed.
+fn observables(trace: &Trace) -> Vec<ObservableSummary> {
+    let energy: Vec<Vec<f64>> =
+        trace.log_prob().iter().map(|chain| chain.iter().map(|value| -value).collect()).collect();
+    let own = trace.names().iter().map(String::as_str).chain([SITES_CHANGED]);
+    let mut named: Vec<(&str, &[Vec<f64>])> =
+        own.filter_map(|name| Some((name, trace.series(name)?))).collect();
+    // An observable of that name is somebody's own.
+    if trace.series(ENERGY).is_none() {
+        named.insert(1, (ENERGY, &energy));
+    }
+    named
+        .par_iter()
+        .map(|(name, chains)| ObservableSummary {
+            name: (*name).to_owned(),
+            diagnosis: diagnose(chains),
+        })
+        .collect()
+}
 
 impl Summary {
     /// Sums up a run of a model of that name.
@@ -103,6 +143,12 @@ impl Summary {
         let Outcome { settings, space, trace, seconds, .. } = outcome;
         let ess = EssSummary::of_chains(trace.hamming());
         let log_prob = summarise(trace.log_prob());
+        let observables = observables(trace);
+        let site_counts = outcome.sites.as_ref().map(|sites| sites.counts);
+        let overlap = outcome.sites.as_ref().and_then(|sites| sites.overlap);
+        let verdict =
+            Evidence { outcome, ess: &ess, observables: &observables, site_counts, overlap }
+                .verdict();
         let rhats = [split_rhat(trace.hamming()), split_rhat(trace.log_prob())];
         let rhat = rhats.into_iter().flatten().reduce(f64::max);
         let draws = trace.draws();
@@ -140,90 +186,12 @@ impl Summary {
             },
             sites_changed_per_step: outcome.sites_changed_per_step,
             ended: outcome.ended.to_string(),
-            warnings: warnings(outcome, &ess, rhat),
+            fine: verdict.fine,
+            warnings: verdict.warnings,
+            observables,
+            site_counts,
+            overlap,
             ess: EssOverChains { mean: ess.mean, min: ess.min, sd: ess.sd },
         }
     }
-}
-
-fn warnings(outcome: &Outcome, ess: &EssSummary, rhat: Option<f64>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if !outcome.ended.is_success() {
-        let asked = outcome.settings.draws;
-        let made = outcome.trace.draws();
-        let ended = match &outcome.ended {
-            failed @ Ended::Failed { .. } => failed.to_string(),
-            early => format!("the run was {early}"),
-        };
-        warnings.push(format!("{ended}; {made} of {asked} draws were made"));
-    }
-    if outcome.trace.draws() == 0 {
-        return warnings;
-    }
-    if !outcome.stuck.is_empty() {
-        warnings.push(stuck(&outcome.stuck, outcome.trace.chains()));
-    }
-    let all_stuck = outcome.stuck.len() == outcome.trace.chains();
-    if !all_stuck && ess.stuck.len() > outcome.stuck.len() {
-        warnings.push(format!(
-            "in {} moving chains the distance to the reference state never changed, so their \
-             effective draws cannot be told and count as 0",
-            ess.stuck.len() - outcome.stuck.len()
-        ));
-    }
-    warnings.extend(acceptance(outcome));
-    let total = ess.mean * outcome.trace.chains() as f64;
-    if total < FEWEST_DRAWS && !all_stuck {
-        warnings.push(format!(
-            "all chains together are worth {total:.0} independent draws: means and errors are \
-             rough; draw more, or try another sampler with `saltus compare`"
-        ));
-    }
-    if let Some(rhat) = rhat
-        && rhat > LARGEST_RHAT
-        && !all_stuck
-    {
-        warnings.push(format!(
-            "R-hat is {rhat:.2}, above {LARGEST_RHAT}: the chains do not agree yet; \
-             try a longer warm-up and more draws"
-        ));
-    }
-    warnings
-}
-
-fn stuck(stuck: &[usize], chains: usize) -> String {
-    let shown: Vec<String> = stuck.iter().take(10).map(ToString::to_string).collect();
-    let more = if stuck.len() > shown.len() { ", …" } else { "" };
-    let (noun, verb) = if stuck.len() == 1 { ("chain", "is") } else { ("chains", "are") };
-    format!(
-        "{} of {chains} chains {verb} stuck ({noun} {}{more}): no site ever changed there, and such a \
-         chain counts as 0 effective draws",
-        stuck.len(),
-        shown.join(", ")
-    )
-}
-
-/// A sentence if tuning missed its target without a reason to.
-fn acceptance(outcome: &Outcome) -> Option<String> {
-    let settings = &outcome.settings;
-    if settings.scale.is_some() {
-        return None;
-    }
-    let target = settings.target_acceptance.or(settings.sampler.target_acceptance())?;
-    let (_, (smallest, largest)) = initial_scale(settings.sampler, &outcome.space)?;
-    let (scale, acceptance) = (outcome.scale?, outcome.acceptance);
-    if (acceptance - target).abs() <= ACCEPTANCE_TOLERANCE {
-        return None;
-    }
-    let missed = format!("the acceptance is {acceptance:.3}, not the {target} it was tuned to");
-    let radius = settings.sampler.scale() == Scale::Radius;
-    if acceptance > target && scale > 0.99 * largest {
-        // Accepting everything at the largest scale is the best that can happen.
-        return None;
-    }
-    if acceptance < target && scale < 1.01 * smallest {
-        let least = if radius { "changing one site at a time" } else { "the smallest step" };
-        return Some(format!("{missed}: even {least} is accepted less often"));
-    }
-    Some(format!("{missed}: the warm-up of {} steps was too short to tune", settings.warmup))
 }

@@ -89,7 +89,7 @@ pub fn read_fields(
 
 /// Hands the words of every line that has some to `parse`; results and errors come with the
 /// line's number.
-fn read_lines<T>(
+pub(crate) fn read_lines<T>(
     path: &Path,
     parse: impl Fn(&[&str]) -> Result<T, String>,
 ) -> Result<Vec<(usize, T)>, ModelError> {
@@ -113,14 +113,14 @@ fn read_lines<T>(
     Ok(entries)
 }
 
-fn site(word: &str) -> Result<u32, String> {
+pub(crate) fn site(word: &str) -> Result<u32, String> {
     number(word, "the number of a site, counted from 0").and_then(|site: u32| {
         // The number of sites must have room in the same type.
         if site == u32::MAX { Err(format!("site {site} is too large")) } else { Ok(site) }
     })
 }
 
-fn value_of(word: &str, values: usize) -> Result<usize, String> {
+pub(crate) fn value_of(word: &str, values: usize) -> Result<usize, String> {
     let value: usize = number(word, "a value, counted from 0")?;
     if value < values {
         Ok(value)
@@ -134,7 +134,7 @@ fn weight_of(word: &str) -> Result<f32, String> {
     if weight.is_finite() { Ok(weight) } else { Err(format!("'{word}' is not a finite number")) }
 }
 
-fn number<T: FromStr>(word: &str, expected: &str) -> Result<T, String> {
+pub(crate) fn number<T: FromStr>(word: &str, expected: &str) -> Result<T, String> {
     word.parse().map_err(|_| format!("expected {expected}, found '{word}'"))
 }
 

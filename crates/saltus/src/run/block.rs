@@ -2,7 +2,7 @@
 //! and what was kept so far.
 
 use super::driver::Failed;
-use super::{Observable, RunError, Settings};
+use super::{Observable, RunError, Settings, SiteRecord};
 use crate::checkpoint::{ChainSnapshot, Sums};
 use crate::kernel::block_gibbs::BlockGibbs;
 use crate::kernel::conditional::Conditional;
@@ -28,9 +28,17 @@ const REFRESH: usize = 1000;
 
 /// What is taken from every kept state.
 pub(super) struct Observables<'a> {
-    pub(super) reference: Vec<u8>,
+    pub(super) references: Vec<Vec<u8>>,
     pub(super) own: Vec<Observable<'a>>,
+    pub(super) watch_sites: bool,
     pub(super) keep_states: bool,
+}
+
+impl Observables<'_> {
+    /// Numbers that are kept of a draw.
+    fn count(&self) -> usize {
+        1 + self.references.len() + self.own.len()
+    }
 }
 
 /// A block of chains, whatever its model and kernel: one virtual call per many steps.
@@ -54,6 +62,8 @@ pub(super) trait ChainBlock: Send {
     fn restore(&mut self, steps: usize, chains: &[ChainSnapshot]);
     /// Evaluates the current states afresh, with the scale of steps that go on.
     fn go_on(&mut self, scale: f64) -> Result<(), Failed>;
+    /// What is remembered of the sites of each chain.
+    fn sites(&self) -> &[SiteRecord];
     /// What each chain did since the last start, and its state.
     fn results(&self) -> Vec<ChainResult>;
 }
@@ -83,6 +93,8 @@ struct Block<'a, M: Model, K: Kernel<M>> {
     since_kept: Vec<Sums>,
     recent: f64,
     draws: Vec<ChainDraws>,
+    /// Empty unless sites are watched.
+    sites: Vec<SiteRecord>,
     snapshot: Vec<ChainSnapshot>,
 }
 
@@ -140,7 +152,6 @@ where
     for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
         draw_initial_state(model, rng, state)?;
     }
-    let observed = 2 + observables.own.len();
     Ok(Box::new(Block {
         memory: kernel.new_memory(model, count),
         model,
@@ -157,7 +168,8 @@ where
         sums: vec![Sums::default(); count],
         since_kept: vec![Sums::default(); count],
         recent: 0.0,
-        draws: vec![ChainDraws::new(observed); count],
+        draws: vec![ChainDraws::new(observables.count()); count],
+        sites: vec![SiteRecord::default(); count],
         snapshot: Vec::new(),
     }))
 }
@@ -194,6 +206,7 @@ impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
             rng: rng.clone(),
             sums: *sums,
             since_kept: *since_kept,
+            sites: self.sites[chain].clone(),
         });
         self.snapshot = snapshot.collect();
     }
@@ -223,14 +236,21 @@ impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
     }
 
     fn keep(&mut self) {
-        let Observables { reference, own, keep_states } = self.observables;
+        let Observables { references, own, watch_sites, keep_states } = self.observables;
+        let values = self.model.space().values();
         let chains = self.draws.iter_mut().zip(&mut self.since_kept).enumerate();
         for (chain, (draws, since_kept)) in chains {
             let state = self.position.state(chain);
             draws.series[0].push(self.position.log_prob[chain]);
-            draws.series[1].push(f64::from(count_changed(state, reference)));
-            for (series, observable) in draws.series[2..].iter_mut().zip(own) {
+            let (distances, others) = draws.series[1..].split_at_mut(references.len());
+            for (series, reference) in distances.iter_mut().zip(references) {
+                series.push(f64::from(count_changed(state, reference)));
+            }
+            for (series, observable) in others.iter_mut().zip(own) {
                 series.push((observable.value)(state));
+            }
+            if *watch_sites {
+                self.sites[chain].take(state, values);
             }
             let Sums { steps, acceptance, changed, evaluations } = std::mem::take(since_kept);
             let statistics = [acceptance / steps as f64, changed, evaluations];
@@ -294,7 +314,7 @@ impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
     }
 
     fn take_draws(&mut self) -> Vec<ChainDraws> {
-        let empty = ChainDraws::new(2 + self.observables.own.len());
+        let empty = ChainDraws::new(self.observables.count());
         self.draws.iter_mut().map(|draws| std::mem::replace(draws, empty.clone())).collect()
     }
 
@@ -309,7 +329,12 @@ impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
             self.rngs[number] = chain.rng.clone();
             self.sums[number] = chain.sums;
             self.since_kept[number] = chain.since_kept;
+            self.sites[number].clone_from(&chain.sites);
         }
+    }
+
+    fn sites(&self) -> &[SiteRecord] {
+        &self.sites
     }
 
     fn results(&self) -> Vec<ChainResult> {

@@ -3,8 +3,9 @@
 
 use super::block::{ChainBlock, ChainResult};
 use super::outcome::{Ended, Seconds};
+use super::running_ess::RunningEss;
 use super::stop::StopRules;
-use super::{Progress, Settings, Wish};
+use super::{Progress, Settings, Sites, Wish};
 use crate::checkpoint::{Checkpoint, Fingerprint};
 use crate::kernel::{StepError, StepFailure};
 use crate::sink::{ChainDraws, Saved, Sink, SinkError};
@@ -24,6 +25,7 @@ pub(super) struct Driver<'d, 'a> {
     pub(super) blocks: Vec<Box<dyn ChainBlock + 'a>>,
     pub(super) pool: &'d rayon::ThreadPool,
     pub(super) monitor: &'d mut dyn FnMut(Progress) -> Wish,
+    pub(super) running_ess: RunningEss,
     pub(super) sink: &'d mut dyn Sink,
     pub(super) checkpoint_every: Duration,
     pub(super) fingerprint: Fingerprint,
@@ -229,12 +231,14 @@ impl Driver<'_, '_> {
         if now - self.pace.last_look >= HEARTBEAT || self.steps == total_steps {
             self.pace.last_look = now;
             let sum: f64 = self.blocks.iter().map(|block| block.recent_acceptance()).sum();
+            let ess = self.running_ess.look(self.draws(), self.sink)?;
             let progress = Progress {
                 warming_up,
                 steps: self.steps,
                 total_steps,
                 acceptance: sum / self.settings.chains as f64,
                 scale: self.scale,
+                ess,
             };
             if (self.monitor)(progress) == Wish::Stop && self.steps < total_steps {
                 return Err(Stop::Ended(Ended::Interrupted));
@@ -248,6 +252,7 @@ impl Driver<'_, '_> {
         self.pace.last_saved = Instant::now();
         let failed = matches!(ended, Some(Ended::Failed { .. }));
         let checkpoint = (!failed).then(|| self.checkpoint());
+        let sites = ended.and_then(|_| self.sites());
         let warm = self.rounds.len() == round_lengths(self.settings.warmup).count();
         self.sink.save(&Saved {
             rounds: &self.rounds,
@@ -255,6 +260,7 @@ impl Driver<'_, '_> {
             checkpoint: checkpoint.as_ref(),
             seconds: self.seconds,
             threads: self.pool.current_num_threads(),
+            sites: sites.as_ref(),
             ended,
         })
     }
@@ -275,6 +281,12 @@ impl Driver<'_, '_> {
             steps,
             chains,
         }
+    }
+
+    /// What the sites did, if they were watched.
+    pub(super) fn sites(&self) -> Option<Sites> {
+        let records: Vec<_> = self.blocks.iter().flat_map(|block| block.sites()).collect();
+        Sites::new(&records)
     }
 
     /// What each chain did, in order.

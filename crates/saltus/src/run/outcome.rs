@@ -1,6 +1,6 @@
 //! What a run leaves: its draws, what it chose, how it went and how it ended.
 
-use super::Settings;
+use super::{Settings, Sites};
 use crate::kernel::StepFailure;
 use crate::space::Space;
 use crate::trace::Trace;
@@ -114,6 +114,8 @@ pub struct Outcome {
     /// Evaluations made per step and chain: of value and differences together, or of the value at
     /// one state.
     pub evaluations_performed_per_step: f64,
+    /// What every site did, if that was asked.
+    pub sites: Option<Sites>,
     /// Wall time.
     pub seconds: Seconds,
     /// How it ended.

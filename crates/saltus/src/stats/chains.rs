@@ -9,6 +9,7 @@
 //! drifts disagrees with itself. "All draws" below are those of the halves.
 
 use super::ess::{Autocovariance, Ess};
+use super::halves::Halves;
 use super::{MIN_DRAWS, extent, moments};
 
 /// Split R̂: how much wider the pooled draws are than those of half a chain.
@@ -28,7 +29,7 @@ use super::{MIN_DRAWS, extent, moments};
 /// assert_eq!(split_rhat(&[[1.0; 8], [1.0; 8]]), None);
 /// ```
 pub fn split_rhat<S: AsRef<[f64]>>(chains: &[S]) -> Option<f64> {
-    Draws::new(chains)?.rhat()
+    Draws::new(chains)?.halves().rhat()
 }
 
 /// The effective sample size of the draws of all chains together, for estimating their mean.
@@ -46,7 +47,8 @@ pub fn split_rhat<S: AsRef<[f64]>>(chains: &[S]) -> Option<f64> {
 /// assert_eq!(combined_ess(&[[1.0; 8], [1.0; 8]]), Ess::Stuck);
 /// ```
 pub fn combined_ess<S: AsRef<[f64]>>(chains: &[S]) -> Ess {
-    Draws::new(chains).map_or(Ess::Undefined, |draws| draws.ess())
+    Draws::new(chains)
+        .map_or(Ess::Undefined, |draws| draws.halves().ess(&mut Autocovariance::default()))
 }
 
 /// The Monte Carlo standard error of the mean of all draws: their standard deviation over the root
@@ -85,34 +87,37 @@ pub struct ChainSummary {
 /// ```
 pub fn summarise<S: AsRef<[f64]>>(chains: &[S]) -> Option<ChainSummary> {
     let draws = Draws::new(chains)?;
-    let (mean, variance) = moments(&draws.unit);
-    let sd = variance.sqrt() * draws.range;
-    let ess = draws.ess();
+    let (mean, sd) = draws.mean_and_sd();
+    let halves = draws.halves();
+    let ess = halves.ess(&mut Autocovariance::default());
     Some(ChainSummary {
-        mean: draws.low + mean * draws.range,
+        mean,
         sd,
-        rhat: draws.rhat(),
+        rhat: halves.rhat(),
         ess,
-        mcse_mean: match ess {
-            Ess::Estimated(ess) => Some(sd / ess.sqrt()),
-            Ess::Stuck | Ess::Undefined => None,
-        },
+        mcse_mean: ess.estimated().map(|ess| sd / ess.sqrt()),
     })
 }
 
 /// Usable draws of at least one chain, mapped to [0, 1] so that no square overflows or vanishes.
-struct Draws {
+pub(super) struct Draws {
     low: f64,
     /// Zero if all draws are equal; then all mapped draws are zero.
     range: f64,
-    length: usize,
+    pub(super) length: usize,
     unit: Vec<f64>,
 }
 
 impl Draws {
-    fn new<S: AsRef<[f64]>>(chains: &[S]) -> Option<Self> {
+    /// `None` unless they can be judged.
+    pub(super) fn new<S: AsRef<[f64]>>(chains: &[S]) -> Option<Self> {
+        Self::of_any_length(chains).filter(|draws| draws.length >= MIN_DRAWS)
+    }
+
+    /// `None` unless they have a mean.
+    pub(super) fn of_any_length<S: AsRef<[f64]>>(chains: &[S]) -> Option<Self> {
         let length = chains.first()?.as_ref().len();
-        if length < MIN_DRAWS || chains.iter().any(|chain| chain.as_ref().len() != length) {
+        if chains.iter().any(|chain| chain.as_ref().len() != length) {
             return None;
         }
         let all = || chains.iter().flat_map(|chain| chain.as_ref());
@@ -126,84 +131,15 @@ impl Draws {
         })
     }
 
-    /// Draws per half chain.
-    fn half(&self) -> usize {
-        self.length / 2
+    /// Mean and sample standard deviation of all draws.
+    pub(super) fn mean_and_sd(&self) -> (f64, f64) {
+        let (mean, variance) = moments(&self.unit);
+        (self.low + mean * self.range, variance.sqrt() * self.range)
     }
 
-    /// Both halves of every chain, without the middle draw if the length is odd.
-    fn halves(&self) -> impl Iterator<Item = &[f64]> {
-        let half = self.half();
-        self.unit
-            .chunks_exact(self.length)
-            .flat_map(move |chain| [&chain[..half], &chain[chain.len() - half..]])
+    pub(super) fn halves(&self) -> Halves {
+        Halves::new(&self.unit, self.length)
     }
-
-    /// The mean of the variances of the halves, and the variance of their means.
-    fn within_and_between(&self) -> (f64, f64) {
-        let (means, variances): (Vec<f64>, Vec<f64>) = self.halves().map(moments).unzip();
-        let within = variances.iter().sum::<f64>() / variances.len() as f64;
-        (within, moments(&means).1)
-    }
-
-    fn rhat(&self) -> Option<f64> {
-        let (within, between) = self.within_and_between();
-        if within + between == 0.0 {
-            return None;
-        }
-        // Halves that are constants but differ have no variance within: the ratio is infinite.
-        let n = self.half() as f64;
-        Some((between / within + (n - 1.0) / n).sqrt())
-    }
-
-    fn ess(&self) -> Ess {
-        let n = self.half();
-        let (within, between) = self.within_and_between();
-        if within + between == 0.0 {
-            return Ess::Stuck;
-        }
-        let pooled = within * (n as f64 - 1.0) / n as f64 + between;
-
-        // Autocovariances with divisor n, averaged over the halves.
-        let mut covariance = vec![0.0; n];
-        let mut autocovariance = Autocovariance::default();
-        let halves = self.unit.len() / self.length * 2;
-        for half in self.halves() {
-            let (sums, _) = autocovariance.sums(half.iter().copied());
-            for (covariance, sum) in covariance.iter_mut().zip(sums) {
-                *covariance += sum / (n * halves) as f64;
-            }
-        }
-        let correlation = |lag: usize| 1.0 - (within - covariance[lag]) / pooled;
-
-        let draws = (n * halves) as f64;
-        let time = autocorrelation_time(n, correlation);
-        Ess::Estimated(draws / time.max(1.0 / draws.log10()))
-    }
-}
-
-/// −1 + 2 Σ ρ_t over Geyer's initial positive, monotone sequence of pairs, in the variant of Stan
-/// and ArviZ: the last pair contributes its even lag, once.
-fn autocorrelation_time(lags: usize, correlation: impl Fn(usize) -> f64) -> f64 {
-    // The pair of lags 0 and 1 and those that follow, while their sums stay positive.
-    let mut pairs = Vec::new();
-    let mut last = (1.0, correlation(1));
-    let mut lag = 2;
-    while lag + 2 < lags && last.0 + last.1 > 0.0 {
-        pairs.push(last);
-        last = (correlation(lag), correlation(lag + 1));
-        lag += 2;
-    }
-    // A pair may be no larger than the one before it.
-    let mut ceiling = f64::INFINITY;
-    let mut total = 0.0;
-    for (even, odd) in pairs {
-        ceiling = ceiling.min(even + odd);
-        total += ceiling;
-    }
-    // The even lag of a pair whose sum is negative counts only if it is itself positive.
-    let tail = if last.0 > 0.0 || last.0 + last.1 >= 0.0 { last.0 } else { 0.0 };
-    -1.0 + 2.0 * total + tail
 }
 
 #[cfg(test)]

@@ -21,9 +21,14 @@ pub enum Ess {
 impl Ess {
     /// The number, 0 unless it could be estimated. Never NaN.
     pub fn value(self) -> f64 {
+        self.estimated().unwrap_or(0.0)
+    }
+
+    /// The number, if there is one.
+    pub fn estimated(self) -> Option<f64> {
         match self {
-            Self::Estimated(value) => value,
-            Self::Stuck | Self::Undefined => 0.0,
+            Self::Estimated(value) => Some(value),
+            Self::Stuck | Self::Undefined => None,
         }
     }
 
@@ -100,6 +105,22 @@ impl EssEstimator {
             .sum();
         Ess::Estimated(series.len() as f64 / (1.0 + 2.0 * correlated))
     }
+}
+
+/// The autocorrelation of one chain at lags 0, 1, …, with the overall mean and variance of the
+/// series; `None` if that is undefined.
+///
+/// ```
+/// let alternating: Vec<f64> = (0..1000).map(|t| f64::from(t % 2)).collect();
+/// let found = saltus::stats::autocorrelation(&alternating, 3).unwrap();
+/// assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] + 0.999).abs() < 1e-9);
+/// assert_eq!(saltus::stats::autocorrelation(&[1.0; 10], 3), None);
+/// ```
+pub fn autocorrelation(series: &[f64], lags: usize) -> Option<Vec<f64>> {
+    let (low, range) = extent(series).filter(|(_, range)| *range > 0.0)?;
+    let mut autocovariance = Autocovariance::default();
+    let (sums, _) = autocovariance.sums(series.iter().map(|value| (value - low) / range));
+    Some(sums.iter().take(lags).map(|sum| sum / sums[0]).collect())
 }
 
 /// Sums of lagged products through a Fourier transform, with plan and buffers kept for the next

@@ -15,8 +15,11 @@ use zarrs::array::{Array, ArrayBuilder, ArrayMetadata, CodecOptions, data_type};
 pub(super) const POSTERIOR: &str = "posterior";
 pub(super) const SAMPLE_STATS: &str = "sample_stats";
 pub(super) const WARMUP: &str = "warmup";
-/// Every group of a store. Statistics of single sites would go into a group of their own.
-pub(super) const GROUPS: [&str; 3] = [POSTERIOR, SAMPLE_STATS, WARMUP];
+pub(super) const SITES: &str = "sites";
+/// Every group of a store.
+pub(super) const GROUPS: [&str; 4] = [POSTERIOR, SAMPLE_STATS, WARMUP, SITES];
+/// Mean values of the sites, once a run has ended.
+pub(super) const SITE_MEANS: &str = "sites/mean";
 /// Groups that have chains and draws.
 pub(super) const DRAWN: [&str; 2] = [POSTERIOR, SAMPLE_STATS];
 

@@ -2,13 +2,14 @@
 
 use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::Folder;
-use super::layout::{self, ROUNDS, WARMUP, damaged};
+use super::layout::{self, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged};
 use super::strip::Number;
 use super::{StoreError, bits, checkpoint_file, strip};
 use crate::checkpoint::Checkpoint;
-use crate::run::{Ended, Outcome};
+use crate::run::{Ended, Outcome, SiteCounts, Sites};
 use crate::sink::STATISTICS;
 use crate::space::Space;
+use crate::stats::Overlap;
 use crate::trace::{LOG_PROB, Trace};
 use crate::tune::Round;
 use serde::Deserialize;
@@ -44,6 +45,10 @@ struct Attributes {
     observables: Option<Vec<String>>,
     scale: Option<f64>,
     ended: Option<EndRecord>,
+    #[serde(default)]
+    site_counts: Option<SiteCounts>,
+    #[serde(default)]
+    overlap: Option<Overlap>,
     run: Description,
 }
 
@@ -188,7 +193,7 @@ impl Stored {
     pub fn warmup(&self) -> Result<Vec<Round>, StoreError> {
         let [steps, scale, acceptance] = ROUNDS.map(|name| -> Result<Vec<f64>, StoreError> {
             let array = self.array(&format!("{WARMUP}/{name}"))?;
-            strip::read_column(&array)
+            strip::read_column(&array, ROUNDS_CHUNK)
         });
         let columns = steps?.into_iter().zip(scale?).zip(acceptance?);
         Ok(columns
@@ -198,6 +203,15 @@ impl Stored {
                 acceptance,
             })
             .collect())
+    }
+
+    /// What the sites did; none unless they were watched and the run has ended.
+    pub fn sites(&self) -> Result<Option<Sites>, StoreError> {
+        let Some(counts) = self.known.site_counts else {
+            return Ok(None);
+        };
+        let means = strip::read_column(&self.array(layout::SITE_MEANS)?, self.space.sites())?;
+        Ok(Some(Sites { counts, overlap: self.known.overlap, means }))
     }
 
     /// Where the run can be resumed; none if it ended before the first checkpoint.
@@ -246,6 +260,7 @@ impl Stored {
             sites_changed_per_step: changed.iter().sum::<f64>() / steps,
             evaluations_performed_per_step: evaluations.iter().sum::<f64>() / steps,
             seconds,
+            sites: self.sites()?,
             last_states: last_states.filter_map(Result::transpose).collect::<Result<_, _>>()?,
             trace,
             ended: self.ended().unwrap_or(Ended::Interrupted),

@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use super::folder::Folder;
-use super::layout::{Chunk, ROUNDS_CHUNK, damaged, every_chunk};
+use super::layout::{Chunk, damaged, every_chunk};
 use serde_json::Value;
 use std::ops::Range;
 use zarrs::array::{Array, ArrayError, ElementOwned, FromArrayBytes, IntoArrayBytes};
@@ -226,12 +226,12 @@ where
 }
 
 /// An array of one dimension and one chunk.
-pub(super) fn read_column(array: &Array<Folder>) -> Result<Vec<f64>, StoreError> {
+pub(super) fn read_column(array: &Array<Folder>, chunk: usize) -> Result<Vec<f64>, StoreError> {
     let length = array.shape()[0] as usize;
     if length == 0 {
         return Ok(Vec::new());
     }
-    let mut column = read_chunk::<f64>(array, &[0], ROUNDS_CHUNK)?;
+    let mut column = read_chunk::<f64>(array, &[0], chunk)?;
     column.truncate(length);
     Ok(column)
 }

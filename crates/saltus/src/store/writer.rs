@@ -3,13 +3,13 @@
 use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::{Folder, Lock, failed};
 use super::layout::{
-    self, COORDINATE_CHUNK, Chunk, DRAWN, GROUPS, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged,
+    self, COORDINATE_CHUNK, Chunk, DRAWN, GROUPS, ROUNDS, ROUNDS_CHUNK, SITE_MEANS, WARMUP, damaged,
 };
 use super::reader::{ROOT, Stored, TIMING};
 use super::strip::{Strip, write_failed};
 use super::{StoreError, bits, checkpoint_file};
 use crate::checkpoint::Checkpoint;
-use crate::run::Ended;
+use crate::run::{Ended, Sites};
 use crate::sink::{ChainDraws, Plan, STATISTICS, Saved, Sink, SinkError};
 use crate::space::Space;
 use crate::trace::Trace;
@@ -32,6 +32,8 @@ pub struct StoreWriter {
     /// The warm-up as it was saved last, and the scale it came to.
     rounds: Vec<Round>,
     scale: Option<f64>,
+    /// What the sites did, once the run has ended.
+    sites: Option<Sites>,
     begun: Option<Begun>,
 }
 
@@ -84,6 +86,7 @@ impl StoreWriter {
             found: 0,
             rounds: Vec::new(),
             scale: None,
+            sites: None,
             begun: None,
         };
         writer.write_root(&Map::new(), None)?;
@@ -106,6 +109,7 @@ impl StoreWriter {
             found: stored.draws(),
             rounds: Vec::new(),
             scale: stored.scale(),
+            sites: None,
             begun: None,
         };
         Ok((writer, stored.checkpoint()?))
@@ -129,7 +133,9 @@ impl StoreWriter {
         let rounds = std::mem::take(&mut self.rounds);
         let arrays = self.begun()?.metadata(&folder, &rounds);
         self.rounds = rounds;
-        let arrays = arrays?;
+        let mut arrays = arrays?;
+        let number = self.description.sites;
+        insert(&mut arrays, &write_site_means(&folder, self.sites.as_ref(), number)?)?;
         self.write_root(&arrays, ended)?;
         for (path, metadata) in &arrays {
             write_json(&folder, &format!("{path}/zarr.json"), metadata)?;
@@ -166,6 +172,8 @@ impl StoreWriter {
             "observables": self.begun.as_ref().map(|begun| &begun.names),
             "scale": self.scale,
             "ended": ended.map(EndRecord::new),
+            "site_counts": self.sites.as_ref().map(|sites| sites.counts),
+            "overlap": self.sites.as_ref().map(|sites| sites.overlap),
             "run": self.description,
         });
         if let Value::Object(entries) = entries {
@@ -370,6 +378,20 @@ fn write_rounds(folder: &Arc<Folder>, rounds: &[Round]) -> Result<Vec<Array<Fold
     Ok(arrays)
 }
 
+/// The means of all sites, none before the end of a run or if they were not watched.
+fn write_site_means(
+    folder: &Arc<Folder>,
+    sites: Option<&Sites>,
+    number: usize,
+) -> Result<Array<Folder>, StoreError> {
+    let means = sites.map_or(&[][..], |sites| &sites.means);
+    let array = layout::column(folder, SITE_MEANS, "site", means.len(), number)?;
+    if !means.is_empty() {
+        store(&array, 0, means)?;
+    }
+    Ok(array)
+}
+
 fn insert(all: &mut Map<String, Value>, array: &Array<Folder>) -> Result<(), StoreError> {
     let name = array.path().as_str().trim_start_matches('/').to_owned();
     let metadata = serde_json::to_value(array.metadata()).map_err(|error| damaged(&name, error))?;
@@ -435,6 +457,7 @@ impl Sink for StoreWriter {
         self.found = 0;
         self.rounds = saved.rounds.to_vec();
         self.scale = saved.scale;
+        self.sites = saved.sites.cloned();
         self.publish(saved.ended)?;
         let begun = self.begun()?;
         begun.draws_saved = begun.draws;

@@ -1,0 +1,66 @@
+//! `saltus report`: one self-contained page about a stored run.
+
+mod lines;
+mod page;
+mod pictures;
+mod series;
+mod warmup;
+
+use crate::arguments::ReportArguments;
+use crate::failure::{Failure, Finish};
+use page::Page;
+use rayon::prelude::*;
+use saltus::Summary;
+use saltus::sink::SITES_CHANGED;
+use saltus::store::Stored;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Reads the run and writes the page.
+pub fn run(arguments: &ReportArguments) -> Result<Finish, Failure> {
+    let path = arguments.out.clone().unwrap_or_else(|| beside(&arguments.run));
+    if path.exists() && !arguments.force {
+        return Err(Failure::Failed(format!(
+            "{} exists already: --force replaces it, --out names another file",
+            path.display()
+        )));
+    }
+    let stored = Stored::open(&arguments.run)?;
+    let html = page_of(&stored)?;
+    std::fs::write(&path, html)
+        .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "report in {}", path.display())?;
+    Ok(Finish::Complete)
+}
+
+/// The page's place unless another is named: beside the run, so that the store stays what it is.
+fn beside(run: &std::path::Path) -> PathBuf {
+    let mut name = run.file_name().unwrap_or("run".as_ref()).to_owned();
+    name.push(".html");
+    run.with_file_name(name)
+}
+
+fn page_of(stored: &Stored) -> Result<String, Failure> {
+    let outcome = stored.outcome()?;
+    let description = stored.description();
+    let mut summary = Summary::new(description.model.clone(), &outcome);
+    summary.description.clone_from(&description.description);
+    let trace = &outcome.trace;
+    let names: Vec<&str> =
+        trace.names().iter().map(String::as_str).chain([SITES_CHANGED]).collect();
+    let series = if trace.draws() == 0 {
+        Vec::new()
+    } else {
+        names.par_iter().filter_map(|name| Some(series::panel(name, trace.series(name)?))).collect()
+    };
+    let page = Page {
+        summary: &summary,
+        version: stored.version(),
+        ended: stored.ended().is_some(),
+        series,
+        warmup: warmup::charts(&outcome.warmup),
+        pictures: pictures::of_run(stored, outcome.sites.as_ref())?,
+    };
+    Ok(page.html())
+}

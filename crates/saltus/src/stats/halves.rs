@@ -1,0 +1,102 @@
+//! Half chains side by side, whose R̂ and effective sample size all judgements of several chains
+//! share, whatever the draws were turned into before.
+
+use super::ess::{Autocovariance, Ess};
+use super::moments;
+
+/// Both halves of every chain, one after the other, without the middle draw of an odd length.
+pub(super) struct Halves {
+    /// Draws per half.
+    length: usize,
+    values: Vec<f64>,
+}
+
+impl Halves {
+    /// Cuts chains of one length, at least four draws.
+    pub(super) fn new(draws: &[f64], length: usize) -> Self {
+        let half = length / 2;
+        let halves = draws
+            .chunks_exact(length)
+            .flat_map(|chain| [0..half, length - half..length].map(|part| &chain[part]));
+        Self { length: half, values: halves.flatten().copied().collect() }
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The same halves with other values in the place of each.
+    pub(super) fn with_values(&self, values: Vec<f64>) -> Self {
+        debug_assert_eq!(values.len(), self.values.len());
+        Self { length: self.length, values }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[f64]> {
+        self.values.chunks_exact(self.length)
+    }
+
+    /// The mean of the variances of the halves, and the variance of their means.
+    fn within_and_between(&self) -> (f64, f64) {
+        let (means, variances): (Vec<f64>, Vec<f64>) = self.iter().map(moments).unzip();
+        let within = variances.iter().sum::<f64>() / variances.len() as f64;
+        (within, moments(&means).1)
+    }
+
+    /// How much wider the pooled draws are than those of a half; `None` if all are equal.
+    pub(super) fn rhat(&self) -> Option<f64> {
+        let (within, between) = self.within_and_between();
+        if within + between == 0.0 {
+            return None;
+        }
+        // Halves that are constants but differ have no variance within: the ratio is infinite.
+        let n = self.length as f64;
+        Some((between / within + (n - 1.0) / n).sqrt())
+    }
+
+    /// The effective sample size of all draws together, for estimating their mean.
+    pub(super) fn ess(&self, autocovariance: &mut Autocovariance) -> Ess {
+        let n = self.length;
+        let (within, between) = self.within_and_between();
+        if within + between == 0.0 {
+            return Ess::Stuck;
+        }
+        let pooled = within * (n as f64 - 1.0) / n as f64 + between;
+
+        // Autocovariances with divisor n, averaged over the halves.
+        let mut covariance = vec![0.0; n];
+        let draws = self.values.len() as f64;
+        for half in self.iter() {
+            let (sums, _) = autocovariance.sums(half.iter().copied());
+            for (covariance, sum) in covariance.iter_mut().zip(sums) {
+                *covariance += sum / draws;
+            }
+        }
+        let correlation = |lag: usize| 1.0 - (within - covariance[lag]) / pooled;
+        let time = autocorrelation_time(n, correlation);
+        Ess::Estimated(draws / time.max(1.0 / draws.log10()))
+    }
+}
+
+/// −1 + 2 Σ ρ_t over Geyer's initial positive, monotone sequence of pairs, in the variant of Stan
+/// and ArviZ: the last pair contributes its even lag, once.
+fn autocorrelation_time(lags: usize, correlation: impl Fn(usize) -> f64) -> f64 {
+    // The pair of lags 0 and 1 and those that follow, while their sums stay positive.
+    let mut pairs = Vec::new();
+    let mut last = (1.0, correlation(1));
+    let mut lag = 2;
+    while lag + 2 < lags && last.0 + last.1 > 0.0 {
+        pairs.push(last);
+        last = (correlation(lag), correlation(lag + 1));
+        lag += 2;
+    }
+    // A pair may be no larger than the one before it.
+    let mut ceiling = f64::INFINITY;
+    let mut total = 0.0;
+    for (even, odd) in pairs {
+        ceiling = ceiling.min(even + odd);
+        total += ceiling;
+    }
+    // The even lag of a pair whose sum is negative counts only if it is itself positive.
+    let tail = if last.0 > 0.0 || last.0 + last.1 >= 0.0 { last.0 } else { 0.0 };
+    -1.0 + 2.0 * total + tail
+}

@@ -1,0 +1,138 @@
+//! Ranks in the place of values, so that heavy tails and odd scales do not mislead: normal scores
+//! and the tail indicators of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021).
+
+use super::ess::{Autocovariance, Ess};
+use super::halves::Halves;
+use statrs::function::erf::erfc_inv;
+use std::f64::consts::SQRT_2;
+
+/// R̂, bulk and tail effective sample size of one set of draws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct RankStatistics {
+    pub(super) rhat: Option<f64>,
+    pub(super) ess_bulk: Ess,
+    pub(super) ess_tail: Ess,
+}
+
+/// All three, for finite draws of chains of one length, at least four.
+///
+/// They are ranked as they are: mapping them to [0, 1] could make or break ties.
+pub(super) fn rank_statistics(
+    draws: &[f64],
+    length: usize,
+    autocovariance: &mut Autocovariance,
+) -> RankStatistics {
+    let halves = Halves::new(draws, length);
+    let (scores, median) = normal_scores(halves.values());
+    let bulk = halves.with_values(scores);
+    let folded: Vec<f64> = halves.values().iter().map(|value| (value - median).abs()).collect();
+    let folded = halves.with_values(normal_scores(&folded).0);
+    RankStatistics {
+        // Different places and different widths are both disagreement.
+        rhat: [bulk.rhat(), folded.rhat()].into_iter().flatten().reduce(f64::max),
+        ess_bulk: bulk.ess(autocovariance),
+        ess_tail: tail_ess(draws, length, autocovariance),
+    }
+}
+
+/// The smaller effective sample size of the indicators of the outer twentieths.
+fn tail_ess(draws: &[f64], length: usize, autocovariance: &mut Autocovariance) -> Ess {
+    let mut estimate = |probability| {
+        let quantile = quantile(draws, probability);
+        let indicator: Vec<f64> =
+            draws.iter().map(|value| f64::from(u8::from(*value <= quantile))).collect();
+        Halves::new(&indicator, length).ess(autocovariance)
+    };
+    let all = Halves::new(draws, length).values().len() as f64;
+    match (estimate(0.05), estimate(0.95)) {
+        (Ess::Estimated(low), Ess::Estimated(high)) => Ess::Estimated(low.min(high)),
+        // Few distinct values: a quantile may be the largest of them, and its indicator constant.
+        (Ess::Estimated(one), _) | (_, Ess::Estimated(one)) => Ess::Estimated(one.min(all)),
+        _ => Ess::Stuck,
+    }
+}
+
+/// Φ⁻¹((r − 3/8) / (S + 1/4)) for the average rank r of each of S values, and their median.
+fn normal_scores(values: &[f64]) -> (Vec<f64>, f64) {
+    let count = values.len();
+    let mut order: Vec<(f64, u32)> =
+        values.iter().enumerate().map(|(place, value)| (*value, place as u32)).collect();
+    order.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let middle = (order[(count - 1) / 2].0, order[count / 2].0);
+    let mut scores = vec![0.0; count];
+    let mut first = 0;
+    for tied in order.chunk_by(|one, other| one.0 == other.0) {
+        // Ranks count from 1.
+        let rank = first as f64 + (tied.len() as f64 + 1.0) / 2.0;
+        let score = normal_quantile((rank - 0.375) / (count as f64 + 0.25));
+        for (_, place) in tied {
+            scores[*place as usize] = score;
+        }
+        first += tied.len();
+    }
+    (scores, mean_of_two(middle.0, middle.1))
+}
+
+fn mean_of_two(one: f64, other: f64) -> f64 {
+    let sum = one + other;
+    if sum.is_finite() { sum / 2.0 } else { one / 2.0 + other / 2.0 }
+}
+
+/// The quantile of the standard normal law.
+fn normal_quantile(probability: f64) -> f64 {
+    -SQRT_2 * erfc_inv(2.0 * probability)
+}
+
+/// The quantile that R calls type 7.
+fn quantile(values: &[f64], probability: f64) -> f64 {
+    let count = values.len();
+    // In these very operations, as in SciPy's `mquantiles`: with many equal values the rounding of
+    // the last line decides whether they lie below the quantile.
+    let at = count as f64 * probability + (1.0 - probability);
+    let whole = at.clamp(1.0, count as f64 - 1.0).floor();
+    let part = (at - whole).clamp(0.0, 1.0);
+    let mut values = values.to_vec();
+    let (_, below, above) = values.select_nth_unstable_by(whole as usize - 1, f64::total_cmp);
+    let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(*below);
+    (1.0 - part) * *below + part * next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use statrs::distribution::{ContinuousCDF, Normal};
+
+    #[test]
+    fn tied_values_share_their_average_rank() {
+        let (scores, median) = normal_scores(&[3.0, 1.0, 3.0, 2.0, 3.0]);
+        // Ranks 4, 1, 4, 2, 4.
+        let expected = [4.0, 1.0, 4.0, 2.0, 4.0].map(|rank| normal_quantile((rank - 0.375) / 5.25));
+        assert_eq!((scores.as_slice(), median), (&expected[..], 3.0));
+        assert_eq!(normal_scores(&[1.0, 4.0]).1, 2.5);
+        assert_eq!(normal_scores(&[0.0, -0.0]).0, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn the_normal_quantile_inverts_the_distribution() {
+        let normal = Normal::standard();
+        // Known to all digits shown.
+        assert!((normal_quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-14);
+        assert!((normal_quantile(0.841_344_746_068_542_9) - 1.0).abs() < 1e-14);
+        assert_eq!(normal_quantile(0.5), 0.0);
+        for exponent in -40..0 {
+            for probability in [2f64.powi(exponent), 1.0 - 2f64.powi(exponent)] {
+                let back = normal.cdf(normal_quantile(probability));
+                assert!((back / probability - 1.0).abs() < 1e-9, "{probability} {back}");
+            }
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_type_seven() {
+        let values = [5.0, 1.0, 3.0, 2.0, 4.0];
+        assert_eq!(quantile(&values, 0.5), 3.0);
+        assert!((quantile(&values, 0.05) - 1.2).abs() < 1e-14);
+        assert!((quantile(&values, 0.95) - 4.8).abs() < 1e-14);
+        assert_eq!(quantile(&[2.0; 7], 0.5), 2.0);
+    }
+}
