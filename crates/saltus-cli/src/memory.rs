@@ -18,16 +18,13 @@ pub struct Demand {
 /// Bytes that a sampler keeps per value of a site and chain, about: the state and its differences
 /// and transition rows, here and at the proposal.
 const PER_VALUE_AND_CHAIN: f64 = 24.0;
-/// Bytes that are kept per site and chain to tell which sites move.
-const PER_SITE_AND_CHAIN: f64 = 20.0;
 /// Bytes per parameter of a model, about: they are read, rearranged and kept.
 const PER_PARAMETER: f64 = 16.0;
 
 impl Demand {
     fn bytes(self) -> f64 {
         let planes = if self.values == 2 { 1 } else { self.values };
-        let per_site = PER_VALUE_AND_CHAIN * planes as f64 + PER_SITE_AND_CHAIN;
-        let per_chain = per_site * self.sites as f64;
+        let per_chain = PER_VALUE_AND_CHAIN * planes as f64 * self.sites as f64;
         per_chain * self.chains as f64 + PER_PARAMETER * self.parameters as f64
     }
 

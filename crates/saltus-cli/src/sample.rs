@@ -7,6 +7,7 @@ use crate::model::{About, Context, UseModel, with_model};
 use crate::observe::MAGNETISATION;
 use crate::progress::View;
 use crate::{interrupt, per_site, picture, say, table};
+use saltus::math::bytes::count_nonzero;
 use saltus::stats::Diagnosis;
 use saltus::{Ended, Model, Outcome, Run, Settings, Summary};
 use serde::Serialize;
@@ -54,8 +55,10 @@ impl UseModel for Sampling<'_> {
         let mut view = View::new("", arguments.run.quiet);
         let mut run = Run::new(model, settings)
             .references(REFERENCES)
-            .watch_sites()
             .monitor(|progress| view.show(progress));
+        if settings.chains.saturating_mul(model.space().sites()) <= MOST_WATCHED {
+            run = run.watch_sites();
+        }
         if model.space().is_binary() {
             run = run.observe(MAGNETISATION, magnetisation);
         }
@@ -92,12 +95,14 @@ impl UseModel for Sampling<'_> {
 }
 
 /// Random states that distances are measured to.
-const REFERENCES: usize = 4;
+const REFERENCES: usize = 3;
+/// Sites of all chains together that are watched one by one; with more, remembering them would take
+/// more memory than sampling does.
+const MOST_WATCHED: usize = 10_000_000;
 
 /// Mean of the spins, which are −1 and 1.
 fn magnetisation(state: &[u8]) -> f64 {
-    let up: usize = state.iter().map(|value| usize::from(*value)).sum();
-    2.0 * up as f64 / state.len() as f64 - 1.0
+    2.0 * f64::from(count_nonzero(state)) / state.len() as f64 - 1.0
 }
 
 /// What `--json` prints.

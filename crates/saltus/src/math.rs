@@ -6,6 +6,7 @@
 //! round twice.
 
 pub(crate) mod bits;
+pub mod bytes;
 pub(crate) mod matrix;
 pub(crate) mod mixture;
 

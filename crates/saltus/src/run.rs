@@ -145,7 +145,7 @@ impl<'a, M: Model> Run<'a, M> {
     }
 
     /// Also tells of every site whether it changed and what its mean was, and whether the chains
-    /// forgot their start. Takes some twenty bytes per site and chain.
+    /// forgot their start. Takes some sixteen bytes per site and chain.
     pub fn watch_sites(mut self) -> Self {
         self.watch_sites = true;
         self
@@ -205,6 +205,7 @@ impl<'a, M: Model> Run<'a, M> {
             references,
             own,
             watch_sites: self.watch_sites,
+            keep_snapshots: sink.wants_checkpoints(),
             keep_states: sink.wants_states(),
         };
 

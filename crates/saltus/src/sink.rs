@@ -16,6 +16,11 @@ pub trait Sink {
         false
     }
 
+    /// Whether it saves checkpoints; chains then remember where they were last evaluated afresh.
+    fn wants_checkpoints(&self) -> bool {
+        false
+    }
+
     /// Comes before everything else: what the draws will be, and where a resumed run goes on.
     fn begin(&mut self, plan: &Plan<'_>) -> Result<(), SinkError>;
 

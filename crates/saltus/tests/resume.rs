@@ -37,6 +37,10 @@ impl Mortal {
 }
 
 impl Sink for Mortal {
+    fn wants_checkpoints(&self) -> bool {
+        true
+    }
+
     fn wants_states(&self) -> bool {
         self.writer.wants_states()
     }

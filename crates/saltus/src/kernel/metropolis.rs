@@ -4,7 +4,7 @@
 use super::{
     Kernel, Position, StepError, StepFailure, StepReport, accept, check_log_prob, check_start,
 };
-use crate::math::vectorised;
+use crate::math::bytes::count_differences;
 use crate::model::{Differences, Model};
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
@@ -160,7 +160,7 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
             let (acceptance, accepted) = accept(chain, log_ratio, &mut rngs[chain])?;
             report.acceptance = acceptance;
             if accepted {
-                report.changed = count_changed(state, proposed);
+                report.changed = count_differences(state, proposed);
                 state.copy_from_slice(proposed);
                 position.log_prob[chain] = log_prob;
                 std::mem::swap(&mut memory.tables[chain], table);
@@ -168,12 +168,4 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         }
         Ok(())
     }
-}
-
-/// Number of sites at which two states differ.
-pub(crate) fn count_changed(a: &[u8], b: &[u8]) -> u32 {
-    vectorised(
-        #[inline(always)]
-        || a.iter().zip(b).map(|(a, b)| u32::from(a != b)).sum(),
-    )
 }

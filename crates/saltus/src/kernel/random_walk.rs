@@ -1,10 +1,10 @@
 //! Random-walk Metropolis (RWM): change some sites, chosen blindly, and accept or reject.
 
-use super::metropolis::count_changed;
 use super::path::round_randomly;
 use super::{
     Kernel, Position, StepError, StepReport, accept, check_log_prob, check_start, follow_all,
 };
+use crate::math::bytes::count_differences;
 use crate::model::Model;
 use crate::rng::ChainRng;
 use crate::space::States;
@@ -162,7 +162,7 @@ fn walk_at_once<M: Model>(
         let (acceptance, accepted) = accept(chain, log_ratio, &mut rngs[chain])?;
         *report = StepReport { acceptance, changed: 0, evaluations: 1 };
         if accepted {
-            report.changed = count_changed(position.state(chain), proposed);
+            report.changed = count_differences(position.state(chain), proposed);
             position.state_mut(chain).copy_from_slice(proposed);
             position.log_prob[chain] = log_prob[chain];
         }

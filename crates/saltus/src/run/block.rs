@@ -9,12 +9,13 @@ use crate::kernel::conditional::Conditional;
 use crate::kernel::gibbs::Gibbs;
 use crate::kernel::hamming_ball::HammingBall;
 use crate::kernel::local_change::LocalChange;
-use crate::kernel::metropolis::{Metropolis, count_changed};
+use crate::kernel::metropolis::Metropolis;
 use crate::kernel::path::PathProposal;
 use crate::kernel::random_walk::RandomWalk;
 use crate::kernel::row::RowFormula;
 use crate::kernel::row_table::Rows;
 use crate::kernel::{Kernel, Position, StepReport};
+use crate::math::bytes::count_differences;
 use crate::model::{Differences, Model};
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::Sampler;
@@ -31,6 +32,8 @@ pub(super) struct Observables<'a> {
     pub(super) references: Vec<Vec<u8>>,
     pub(super) own: Vec<Observable<'a>>,
     pub(super) watch_sites: bool,
+    /// Whether chains must be able to go on from a checkpoint.
+    pub(super) keep_snapshots: bool,
     pub(super) keep_states: bool,
 }
 
@@ -191,7 +194,9 @@ pub(super) fn draw_initial_state<M: Model>(
 impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
     fn evaluate(&mut self) -> Result<(), Failed> {
         self.evaluated_at = self.steps;
-        self.take_snapshot();
+        if self.observables.keep_snapshots {
+            self.take_snapshot();
+        }
         self.kernel
             .start(self.scale, self.model, &mut self.position, &mut self.memory)
             .map_err(|error| Failed::new(error, self.first_chain, self.steps))
@@ -236,7 +241,7 @@ impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
     }
 
     fn keep(&mut self) {
-        let Observables { references, own, watch_sites, keep_states } = self.observables;
+        let Observables { references, own, watch_sites, keep_states, .. } = self.observables;
         let values = self.model.space().values();
         let chains = self.draws.iter_mut().zip(&mut self.since_kept).enumerate();
         for (chain, (draws, since_kept)) in chains {
@@ -244,7 +249,7 @@ impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
             draws.series[0].push(self.position.log_prob[chain]);
             let (distances, others) = draws.series[1..].split_at_mut(references.len());
             for (series, reference) in distances.iter_mut().zip(references) {
-                series.push(f64::from(count_changed(state, reference)));
+                series.push(f64::from(count_differences(state, reference)));
             }
             for (series, observable) in others.iter_mut().zip(own) {
                 series.push((observable.value)(state));

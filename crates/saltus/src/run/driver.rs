@@ -251,7 +251,7 @@ impl Driver<'_, '_> {
     fn save(&mut self, ended: Option<&Ended>) -> Result<(), SinkError> {
         self.pace.last_saved = Instant::now();
         let failed = matches!(ended, Some(Ended::Failed { .. }));
-        let checkpoint = (!failed).then(|| self.checkpoint());
+        let checkpoint = (!failed && self.sink.wants_checkpoints()).then(|| self.checkpoint());
         let sites = ended.and_then(|_| self.sites());
         let warm = self.rounds.len() == round_lengths(self.settings.warmup).count();
         self.sink.save(&Saved {

@@ -13,7 +13,8 @@ pub(crate) struct SiteRecord {
     first: Vec<u8>,
     /// Not zero where the site ever differed from the first draw.
     changed: Vec<u8>,
-    sums: Vec<u64>,
+    /// Exact up to 16 million draws, of two values up to four billion.
+    sums: Vec<u32>,
     /// Values of the latest draws, not yet in the sums: bytes are added many at a time.
     pending: Vec<u8>,
     /// Draws that can be added to the pending ones before a byte could overflow.
@@ -41,14 +42,15 @@ impl SiteRecord {
             self.flush();
             self.room = 255 / (values - 1);
         }
-        let sites = state.iter().zip(&self.first);
-        let seen = self.changed.iter_mut().zip(&mut self.pending);
+        let sites = state.len();
+        let (first, changed) = (&self.first[..sites], &mut self.changed[..sites]);
+        let pending = &mut self.pending[..sites];
         vectorised(
             #[inline(always)]
             || {
-                for ((value, first), (changed, pending)) in sites.zip(seen) {
-                    *changed |= value ^ first;
-                    *pending += value;
+                for site in 0..sites {
+                    changed[site] |= state[site] ^ first[site];
+                    pending[site] += state[site];
                 }
             },
         );
@@ -79,13 +81,13 @@ impl SiteRecord {
 
     fn flush(&mut self) {
         for (sum, pending) in self.sums.iter_mut().zip(&mut self.pending) {
-            *sum += u64::from(std::mem::take(pending));
+            *sum = sum.saturating_add(u32::from(std::mem::take(pending)));
         }
     }
 
     /// Sum of the values of a site over all draws.
     fn sum(&self, site: usize) -> u64 {
-        self.sums[site] + u64::from(self.pending[site])
+        u64::from(self.sums[site]) + u64::from(self.pending[site])
     }
 }
 

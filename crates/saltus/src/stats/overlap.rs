@@ -7,7 +7,7 @@
 //! than to each other.
 
 use super::moments;
-use crate::kernel::metropolis::count_changed;
+use crate::math::bytes::count_differences;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -123,7 +123,7 @@ fn between<S: AsRef<[u8]>>(chains: &[Vec<S>]) -> Vec<f64> {
 /// Share of sites at which two states agree.
 fn overlap(one: &impl AsRef<[u8]>, other: &impl AsRef<[u8]>) -> f64 {
     let (one, other) = (one.as_ref(), other.as_ref());
-    1.0 - f64::from(count_changed(one, other)) / one.len().max(1) as f64
+    1.0 - f64::from(count_differences(one, other)) / one.len().max(1) as f64
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {

@@ -410,6 +410,10 @@ fn store<'a>(
 }
 
 impl Sink for StoreWriter {
+    fn wants_checkpoints(&self) -> bool {
+        true
+    }
+
     fn wants_states(&self) -> bool {
         self.description.keep != Keep::None
     }

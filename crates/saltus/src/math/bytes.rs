@@ -1,0 +1,56 @@
+//! Sums over rows of bytes, a whole register of them to an instruction.
+
+use super::vectorised;
+
+/// Bytes added up side by side.
+const LANES: usize = 256;
+/// Ones that a byte can take before it overflows.
+const MOST: usize = 255;
+
+/// Number of places at which two rows differ; the longer one's rest does not count.
+pub fn count_differences(a: &[u8], b: &[u8]) -> u32 {
+    let length = a.len().min(b.len());
+    let (a, b) = (&a[..length], &b[..length]);
+    vectorised(
+        #[inline(always)]
+        || {
+            let mut count = 0;
+            for (a, b) in a.chunks(MOST * LANES).zip(b.chunks(MOST * LANES)) {
+                let mut ones = [0u8; LANES];
+                for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
+                    let (ones, b) = (&mut ones[..a.len()], &b[..a.len()]);
+                    for place in 0..a.len() {
+                        ones[place] += u8::from(a[place] != b[place]);
+                    }
+                }
+                count += ones.iter().map(|ones| u32::from(*ones)).sum::<u32>();
+            }
+            count
+        },
+    )
+}
+
+/// Number of bytes that are not zero.
+pub fn count_nonzero(bytes: &[u8]) -> u32 {
+    const ZEROS: [u8; 4 * LANES] = [0; 4 * LANES];
+    bytes.chunks(ZEROS.len()).map(|bytes| count_differences(bytes, &ZEROS)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_counted_at_every_length() {
+        for length in [0, 1, 255, 256, 257, 2500, 70_000, 150_001] {
+            let a: Vec<u8> = (0..length).map(|i| (i * 7 % 5) as u8).collect();
+            let b: Vec<u8> = (0..length).map(|i| (i * 3 % 11) as u8).collect();
+            let differ = a.iter().zip(&b).filter(|(a, b)| a != b).count();
+            assert_eq!(count_differences(&a, &b) as usize, differ);
+            assert_eq!(count_differences(&a, &a), 0);
+            assert_eq!(count_nonzero(&a) as usize, a.iter().filter(|a| **a != 0).count());
+        }
+        // Everything differs, so many times that bytes would overflow.
+        assert_eq!(count_differences(&[1; 300_000], &[2; 300_000]), 300_000);
+    }
+}
