@@ -5,6 +5,7 @@
 //! whatever the width of its registers; older ones, where fusing would be a slow library call,
 //! round twice.
 
+pub(crate) mod bits;
 pub(crate) mod matrix;
 pub(crate) mod mixture;
 

@@ -97,20 +97,22 @@ impl ChainRng {
         let mut coarse = 0u32;
         for (out, word) in out.iter_mut().zip(words.iter()) {
             *out = unit(*word);
-            coarse += u32::from(*word < COARSE);
+            coarse += u32::from(is_coarse(*word));
         }
         if coarse > 0 {
             self.refine(words, out);
         }
     }
 
-    /// Gives the numbers of small words the bits they lack.
+    /// The uniform numbers of words, of which some are coarse: those get the bits they lack.
     #[cold]
-    fn refine(&mut self, words: &[u32], out: &mut [f32]) {
+    pub(crate) fn refine(&mut self, words: &[u32], out: &mut [f32]) {
         for (out, word) in out.iter_mut().zip(words) {
-            if *word < COARSE {
-                *out = ((f64::from(*word) + self.uniform()) / 4_294_967_296.0) as f32;
-            }
+            *out = if is_coarse(*word) {
+                ((f64::from(*word) + self.uniform()) / 4_294_967_296.0) as f32
+            } else {
+                unit(*word)
+            };
         }
     }
 
@@ -311,7 +313,7 @@ fn mix(mut z: u64) -> u64 {
 /// (Vector units convert signed integers only; hence 31 bits.) The largest words would round to 1;
 /// they are held just below, so that an event of probability one always happens.
 #[inline(always)]
-fn unit(word: u32) -> f32 {
+pub(crate) fn unit(word: u32) -> f32 {
     const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
     smaller(((word >> 1) as i32 as f32 + 0.5) * (1.0 / 2_147_483_648.0), BELOW_ONE)
 }
@@ -319,6 +321,12 @@ fn unit(word: u32) -> f32 {
 /// Words below this are refined by further bits, so that small uniform numbers are as finely
 /// spaced as single precision allows, and an event of probability 1e-12 has that probability.
 const COARSE: u32 = 1 << 10;
+
+/// Whether a word is too small to be a uniform number on its own.
+#[inline(always)]
+pub(crate) fn is_coarse(word: u32) -> bool {
+    word < COARSE
+}
 
 #[cfg(test)]
 mod tests {

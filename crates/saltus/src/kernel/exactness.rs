@@ -5,7 +5,7 @@ use super::block_gibbs::BlockGibbs;
 use super::conditional::Conditional;
 use super::gibbs::Gibbs;
 use super::hamming_ball::HammingBall;
-use super::local_path::LocalPath;
+use super::local_change::LocalChange;
 use super::metropolis::{Metropolis, Proposal};
 use super::path::PathProposal;
 use super::random_walk::RandomWalk;
@@ -283,24 +283,22 @@ fn path_samplers_are_reversible() {
 }
 
 #[test]
-fn local_paths_make_the_same_transitions_as_paths() {
+fn local_changes_make_the_same_transitions_as_paths_of_one() {
     on_all_models!(|name, model| {
         let differences = Differences::Exact;
-        if !LocalPath::suits(model, differences) {
+        if !LocalChange::suits(model, differences) {
             return;
         }
         for weight in Weight::ALL {
-            for radius in [1.0, 1.5, 3.0] {
-                let local = LocalPath { weight };
-                check_reversible(&format!("local path on {name}"), model, &local, radius, DOUBLE);
-                let local = transitions(model, &local, |_| radius);
-                let whole = Metropolis(PathProposal { weight, differences });
-                let whole = transitions(model, &whole, |_| radius);
-                let error = local.iter().flatten().zip(whole.iter().flatten());
-                let error = error.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                // Whole evaluations hand over differences in single precision.
-                assert!(error < SINGLE, "{weight} on {name}, radius {radius}: {error:e}");
-            }
+            let local = LocalChange { weight };
+            check_reversible(&format!("local change on {name}"), model, &local, 1.0, DOUBLE);
+            let local = transitions(model, &local, |_| 1.0);
+            let whole = Metropolis(PathProposal { weight, differences });
+            let whole = transitions(model, &whole, |_| 1.0);
+            let error = local.iter().flatten().zip(whole.iter().flatten());
+            let error = error.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            // Whole evaluations hand over differences in single precision.
+            assert!(error < SINGLE, "{weight} on {name}: {error:e}");
         }
     });
 }
@@ -367,10 +365,8 @@ fn score<P: Proposal>(proposal: &P, scale: f64, path: P::Path, back: P::Path) ->
     model.log_prob_and_diff(taylor, states, &mut cache, &mut log_prob, &mut diff).unwrap();
     let (at_x, at_y) = diff.split_at(model.space().diff_len());
     let mut table = proposal.new_table(model.space());
-    proposal.prepare(scale, &x, at_x, &mut table);
-    let forward = proposal.log_reverse(&x, &y, &mut table, &back);
-    proposal.prepare(scale, &y, at_y, &mut table);
-    let reverse = proposal.log_reverse(&y, &x, &mut table, &path);
+    let forward = proposal.prepare(scale, &x, at_x, &mut table, &y, &back);
+    let reverse = proposal.prepare(scale, &y, at_y, &mut table, &x, &path);
     [forward, reverse, log_prob[1] - log_prob[0] + reverse - forward]
 }
 
@@ -583,8 +579,17 @@ impl<P: Proposal> Proposal for NoReverse<P> {
         self.0.differences()
     }
 
-    fn prepare(&self, scale: f64, state: &[u8], diff: &[f32], table: &mut P::Table) {
-        self.0.prepare(scale, state, diff, table);
+    fn prepare(
+        &self,
+        scale: f64,
+        from: &[u8],
+        diff: &[f32],
+        table: &mut P::Table,
+        to: &[u8],
+        path: &P::Path,
+    ) -> f64 {
+        self.0.prepare(scale, from, diff, table, to, path);
+        0.0
     }
 
     fn draw(
@@ -597,10 +602,6 @@ impl<P: Proposal> Proposal for NoReverse<P> {
         path: &mut P::Path,
     ) -> f64 {
         self.0.draw(scale, state, table, rng, proposed, path);
-        0.0
-    }
-
-    fn log_reverse(&self, _: &[u8], _: &[u8], _: &mut P::Table, _: &P::Path) -> f64 {
         0.0
     }
 }

@@ -22,8 +22,20 @@ pub trait Proposal: Send + Sync {
     /// Which differences it wants.
     fn differences(&self) -> Differences;
 
-    /// Makes the table of a state from its differences.
-    fn prepare(&self, scale: f64, state: &[u8], diff: &[f32], table: &mut Self::Table);
+    /// Makes the table of `from` from the differences there, and returns the logarithm of the
+    /// probability of moving `from` → `to` along a path in reverse; NaN if a difference is not a
+    /// number.
+    ///
+    /// One method, because what makes a table has just read what the score needs.
+    fn prepare(
+        &self,
+        scale: f64,
+        from: &[u8],
+        diff: &[f32],
+        table: &mut Self::Table,
+        to: &[u8],
+        path: &Self::Path,
+    ) -> f64;
 
     /// Draws a move from a state; returns the logarithm of its probability.
     fn draw(
@@ -34,16 +46,6 @@ pub trait Proposal: Send + Sync {
         rng: &mut ChainRng,
         proposed: &mut [u8],
         path: &mut Self::Path,
-    ) -> f64;
-
-    /// The logarithm of the probability of moving `from` → `to` along a path in reverse, with the
-    /// table of `from`.
-    fn log_reverse(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        table: &mut Self::Table,
-        path: &Self::Path,
     ) -> f64;
 }
 
@@ -104,8 +106,10 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         let diffs = memory.diff.chunks_exact(model.space().diff_len());
         for (chain, (diff, table)) in diffs.zip(&mut memory.tables).enumerate() {
             check_start(chain, position.log_prob[chain])?;
-            check_diff(chain, diff)?;
-            self.0.prepare(scale, states.row(chain), diff, table);
+            let state = states.row(chain);
+            if self.0.prepare(scale, state, diff, table, state, &P::Path::default()).is_nan() {
+                return Err(StepError { chain, cause: StepFailure::Difference });
+            }
         }
         Ok(())
     }
@@ -147,11 +151,10 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
             if log_prob == f64::NEG_INFINITY {
                 continue;
             }
-            check_diff(chain, diff)?;
             let table = &mut memory.proposed_tables[chain];
-            self.0.prepare(scale, proposed, diff, table);
             let state = &mut position.states[chain * sites..(chain + 1) * sites];
-            let log_reverse = self.0.log_reverse(proposed, state, table, &memory.paths[chain]);
+            let log_reverse =
+                self.0.prepare(scale, proposed, diff, table, state, &memory.paths[chain]);
             let log_ratio =
                 log_prob - position.log_prob[chain] + (log_reverse - memory.log_forward[chain]);
             let (acceptance, accepted) = accept(chain, log_ratio, &mut rngs[chain])?;
@@ -165,15 +168,6 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         }
         Ok(())
     }
-}
-
-/// A NaN among the differences would vanish in the clamps of a proposal; it is an error instead.
-fn check_diff(chain: usize, diff: &[f32]) -> Result<(), StepError> {
-    let nans: u32 = vectorised(
-        #[inline(always)]
-        || diff.iter().map(|diff| u32::from(diff.is_nan())).sum(),
-    );
-    if nans == 0 { Ok(()) } else { Err(StepError { chain, cause: StepFailure::Difference }) }
 }
 
 /// Number of sites at which two states differ.

@@ -8,6 +8,7 @@
 
 use super::metropolis::Proposal;
 use super::path_table::{Change, PathTable};
+use crate::math::vectorised;
 use crate::model::Differences;
 use crate::rng::ChainRng;
 use crate::space::Space;
@@ -36,8 +37,21 @@ impl Proposal for PathProposal {
         self.differences
     }
 
-    fn prepare(&self, _scale: f64, state: &[u8], diff: &[f32], table: &mut PathTable) {
-        table.fill(self.weight, state, diff);
+    fn prepare(
+        &self,
+        _scale: f64,
+        from: &[u8],
+        diff: &[f32],
+        table: &mut PathTable,
+        to: &[u8],
+        path: &Vec<Change>,
+    ) -> f64 {
+        if has_nan(diff) {
+            return f64::NAN;
+        }
+        table.fill(self.weight, from, diff);
+        // The way back is the path told in reverse, to the values the sites had.
+        table.log_prob_of_reverse(path.iter().map(|(site, _)| (*site, to[*site as usize])))
     }
 
     fn draw(
@@ -57,16 +71,15 @@ impl Proposal for PathProposal {
         }
         log_prob
     }
+}
 
-    fn log_reverse(
-        &self,
-        _from: &[u8],
-        to: &[u8],
-        table: &mut PathTable,
-        path: &Vec<Change>,
-    ) -> f64 {
-        table.log_prob_of(path.iter().rev().map(|(site, _)| (*site, to[*site as usize])))
-    }
+/// Whether one of the differences is not a number; it would vanish when weights are held in range.
+fn has_nan(diff: &[f32]) -> bool {
+    let nans: u32 = vectorised(
+        #[inline(always)]
+        || diff.iter().map(|diff| u32::from(diff.is_nan())).sum(),
+    );
+    nans > 0
 }
 
 /// A whole number whose mean is `scale`.

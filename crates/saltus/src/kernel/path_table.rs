@@ -1,8 +1,8 @@
 //! The weights of all single changes from a state: draws lists of distinct sites from them and
 //! scores such lists.
 
-use super::sum_tree::SumTree;
-use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised_and_fused};
+use super::race::{Race, sum};
+use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised, vectorised_and_fused};
 use crate::rng::ChainRng;
 use crate::space::Space;
 use crate::weight::Weight;
@@ -14,27 +14,22 @@ pub type Change = (u32, u8);
 pub struct PathTable {
     sites: usize,
     /// More than two values: the weight of each change, one plane per value, zero at the current.
-    changes: Vec<f64>,
+    changes: Vec<f32>,
     /// The weight of each site: the sum of its changes.
-    tree: SumTree,
-    /// Sites taken out of the tree for a while, with their weights.
-    taken: Vec<(usize, f64)>,
-}
-
-/// Logarithms of weights are held within this of zero, so that sums over 10⁹ sites and products
-/// with them stay finite; a change less likely than e⁻³⁰⁰ is never drawn anyway.
-const SHARPEST: f64 = 300.0;
-
-/// The weight of a change by a difference of log π.
-fn weigh(weight: Weight, diff: f64) -> f64 {
-    weight.log(diff).clamp(-SHARPEST, SHARPEST).exp()
+    weights: Vec<f32>,
+    race: Race,
+    /// The changes of one site, to choose from.
+    choices: Vec<f64>,
+    /// Sites taken out for a while, in the order of the path, with their weights.
+    taken: Vec<u32>,
+    taken_weights: Vec<f32>,
 }
 
 /// The loop that weighs many changes at once.
 struct Weigh<'a> {
     weight: Weight,
     diff: &'a [f32],
-    weights: &'a mut [f64],
+    weights: &'a mut [f32],
 }
 
 impl FusedLoop for Weigh<'_> {
@@ -54,79 +49,54 @@ impl FusedLoop for Weigh<'_> {
 }
 
 #[inline(always)]
-fn weigh_all(diff: &[f32], weights: &mut [f64], weigh: impl Fn(f32) -> f32) {
+fn weigh_all(diff: &[f32], weights: &mut [f32], weigh: impl Fn(f32) -> f32) {
     const SHARPEST: f32 = 80.0;
     for (weight, diff) in weights.iter_mut().zip(diff) {
-        *weight = f64::from(weigh(larger(smaller(*diff, SHARPEST), -SHARPEST)));
+        *weight = weigh(larger(smaller(*diff, SHARPEST), -SHARPEST));
     }
+}
+
+/// The weights of the changes of one site, from planes of that many sites.
+fn changes_of(changes: &[f32], sites: usize, site: u32) -> impl Iterator<Item = f64> {
+    changes[site as usize..].iter().step_by(sites).map(|change| f64::from(*change))
 }
 
 impl PathTable {
     pub(super) fn new(space: &Space) -> Self {
         let changes = if space.is_binary() { 0 } else { space.diff_len() };
-        let tree = SumTree::new(space.sites());
-        Self { sites: space.sites(), changes: vec![0.0; changes], tree, taken: Vec::new() }
+        Self {
+            sites: space.sites(),
+            changes: vec![0.0; changes],
+            weights: vec![0.0; space.sites()],
+            race: Race::default(),
+            choices: Vec::new(),
+            taken: Vec::new(),
+            taken_weights: Vec::new(),
+        }
     }
 
-    /// Weighs all changes from a state by their differences, in single precision.
+    /// Weighs all changes from a state by their differences.
     pub(super) fn fill(&mut self, weight: Weight, state: &[u8], diff: &[f32]) {
-        let sites = self.sites;
-        let weights = &mut self.tree.weights_mut()[..sites];
-        if self.changes.is_empty() {
+        let Self { sites, changes, weights, .. } = self;
+        if changes.is_empty() {
             vectorised_and_fused(Weigh { weight, diff, weights });
-        } else {
-            let changes = &mut self.changes[..];
-            vectorised_and_fused(Weigh { weight, diff, weights: changes });
-            for (site, value) in state.iter().enumerate() {
-                changes[usize::from(*value) * sites + site] = 0.0;
-            }
-            weights.fill(0.0);
-            for changes in changes.chunks_exact(sites) {
-                for (weight, change) in weights.iter_mut().zip(changes) {
-                    *weight += change;
+            return;
+        }
+        vectorised_and_fused(Weigh { weight, diff, weights: changes });
+        for (site, value) in state.iter().enumerate() {
+            changes[usize::from(*value) * *sites + site] = 0.0;
+        }
+        weights.fill(0.0);
+        vectorised(
+            #[inline(always)]
+            || {
+                for changes in changes.chunks_exact(*sites) {
+                    for (weight, change) in weights.iter_mut().zip(changes) {
+                        *weight += change;
+                    }
                 }
-            }
-        }
-        self.tree.rebuild();
-    }
-
-    /// Weighs the changes of some sites anew; `diff_of` gives the value of a site and fills in its
-    /// differences.
-    pub(super) fn set<E>(
-        &mut self,
-        weight: Weight,
-        sites: impl ExactSizeIterator<Item = usize>,
-        diff: &mut [f64],
-        mut diff_of: impl FnMut(usize, &mut [f64]) -> Result<u8, E>,
-    ) -> Result<(), E> {
-        let at_once = self.tree.prefers_rebuild(sites.len());
-        for site in sites {
-            let own = diff_of(site, diff)?;
-            let total = self.weigh_site(weight, site, own, diff);
-            if at_once {
-                self.tree.weights_mut()[site] = total;
-            } else {
-                self.tree.set(site, total);
-            }
-        }
-        if at_once {
-            self.tree.rebuild();
-        }
-        Ok(())
-    }
-
-    /// Weighs the changes of one site that holds `own`; returns their sum.
-    fn weigh_site(&mut self, weight: Weight, site: usize, own: u8, diff: &[f64]) -> f64 {
-        if self.changes.is_empty() {
-            return weigh(weight, diff[usize::from(1 - own)]);
-        }
-        let mut total = 0.0;
-        for (value, diff) in diff.iter().enumerate() {
-            let change = if value == usize::from(own) { 0.0 } else { weigh(weight, *diff) };
-            self.changes[value * self.sites + site] = change;
-            total += change;
-        }
-        total
+            },
+        );
     }
 
     /// Draws `count` distinct sites one after the other, and a change of each; returns the
@@ -138,66 +108,143 @@ impl PathTable {
         rng: &mut ChainRng,
         path: &mut Vec<Change>,
     ) -> f64 {
+        self.draw_sites(count, rng);
         path.clear();
-        let mut log_prob = 0.0;
-        for left in (0..count).rev() {
-            let site = self.tree.draw(rng);
+        for site in &self.taken {
             let value = if self.changes.is_empty() {
-                1 - state[site]
+                1 - state[*site as usize]
             } else {
-                let changes = self.changes[site..].iter().step_by(self.sites);
-                rng.index(changes, self.tree.weight(site)) as u8
+                self.choices.clear();
+                self.choices.extend(changes_of(&self.changes, self.sites, *site));
+                rng.index(&self.choices, self.choices.iter().sum()) as u8
             };
-            log_prob += self.log_prob_of_change(site, value);
-            path.push((site as u32, value));
-            if left > 0 {
-                self.take(site);
+            path.push((*site, value));
+        }
+        self.score(path.iter().rev().copied())
+    }
+
+    /// The logarithm of the probability of drawing a path, whose changes are told in reverse.
+    pub(super) fn log_prob_of_reverse(
+        &mut self,
+        backwards: impl DoubleEndedIterator<Item = Change> + Clone,
+    ) -> f64 {
+        self.taken.clear();
+        self.taken_weights.clear();
+        for (site, _) in backwards.clone().rev() {
+            self.taken.push(site);
+            self.taken_weights.push(std::mem::replace(&mut self.weights[site as usize], 0.0));
+        }
+        self.score(backwards)
+    }
+
+    fn draw_sites(&mut self, count: usize, rng: &mut ChainRng) {
+        let Self { weights, race, taken, taken_weights, .. } = self;
+        #[cfg(test)]
+        if rng.is_scripted() {
+            taken.clear();
+            taken_weights.clear();
+            for _ in 0..count {
+                let choices: Vec<f64> = weights.iter().map(|weight| f64::from(*weight)).collect();
+                let site = rng.index(&choices, choices.iter().sum());
+                taken.push(site as u32);
+                taken_weights.push(std::mem::replace(&mut weights[site], 0.0));
+            }
+            return;
+        }
+        race.draw(count, weights, rng, taken, taken_weights);
+    }
+
+    /// Scores the path whose sites are taken, told backwards, and puts them back.
+    ///
+    /// What was left when a site was drawn is added up from the end, never by taking away from the
+    /// total, so it stays accurate when almost all the weight is drawn.
+    fn score(&mut self, backwards: impl Iterator<Item = Change>) -> f64 {
+        let Self { sites, changes, weights, taken, taken_weights, .. } = self;
+        let mut left = vectorised(
+            #[inline(always)]
+            || sum(weights),
+        );
+        let (mut log_prob, mut product) = (0.0, 1.0);
+        for ((site, value), weight) in backwards.zip(taken_weights.iter().rev()) {
+            left += f64::from(*weight);
+            product *= f64::from(*weight) / left;
+            if !changes.is_empty() {
+                let change = changes[usize::from(value) * *sites + site as usize];
+                product *= f64::from(change) / changes_of(changes, *sites, site).sum::<f64>();
+            }
+            // A logarithm only when the next factor might leave the range.
+            if product < 1e-100 {
+                log_prob += product.ln();
+                product = 1.0;
             }
         }
-        self.put_back();
-        log_prob
+        for (site, weight) in taken.drain(..).zip(taken_weights.drain(..)) {
+            weights[site as usize] = weight;
+        }
+        log_prob + product.ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    /// Weights of a spread that makes some races last several rounds.
+    fn table(sites: usize, spread: f32) -> (PathTable, Vec<f64>) {
+        let space = Space::new(sites, 2).unwrap();
+        let mut table = PathTable::new(&space);
+        let diff: Vec<f32> = (0..sites).map(|n| spread * (n as f32 * 1.7).sin()).collect();
+        table.fill(Weight::Sqrt, &vec![0; sites], &diff);
+        let weights = table.weights.iter().map(|weight| f64::from(*weight)).collect();
+        (table, weights)
     }
 
-    /// The logarithm of the probability of drawing that path.
-    pub(super) fn log_prob_of(&mut self, path: impl ExactSizeIterator<Item = Change>) -> f64 {
-        let mut log_prob = 0.0;
-        let mut left = path.len();
-        for (site, value) in path {
-            left -= 1;
-            log_prob += self.log_prob_of_change(site as usize, value);
-            if left > 0 {
-                self.take(site as usize);
+    #[test]
+    fn a_race_draws_in_the_order_of_repeated_draws() {
+        const DRAWS: usize = 60_000;
+        for spread in [0.5, 3.0, 12.0] {
+            let (mut table, weights) = table(5, spread);
+            let total: f64 = weights.iter().sum();
+            let mut rng = ChainRng::new(7, Stream::Chain(spread as u64));
+            let mut counts = vec![0.0; 125];
+            let mut path = Vec::new();
+            for _ in 0..DRAWS {
+                let score = table.draw(3, &[0; 5], &mut rng, &mut path);
+                let [a, b, c] = [0, 1, 2].map(|step| path[step].0 as usize);
+                counts[(a * 5 + b) * 5 + c] += 1.0;
+                let exact = weights[a] / total * weights[b] / (total - weights[a]) * weights[c]
+                    / (total - weights[a] - weights[b]);
+                assert!((score - exact.ln()).abs() < 1e-6 * exact.ln().abs().max(1.0));
+            }
+            for a in 0..5 {
+                for b in (0..5).filter(|b| *b != a) {
+                    for c in (0..5).filter(|c| *c != a && *c != b) {
+                        let p = weights[a] / total * weights[b] / (total - weights[a]) * weights[c]
+                            / (total - weights[a] - weights[b]);
+                        let expected = DRAWS as f64 * p;
+                        let error = (counts[(a * 5 + b) * 5 + c] - expected).abs();
+                        // 60 counts for each spread: five deviations are beyond chance.
+                        assert!(error < 5.0 * expected.sqrt() + 3.0, "{spread}: {a}{b}{c} {error}");
+                    }
+                }
             }
         }
-        self.put_back();
-        log_prob
     }
 
-    /// Among the sites not taken.
-    fn log_prob_of_change(&self, site: usize, value: u8) -> f64 {
-        let change = if self.changes.is_empty() {
-            self.tree.weight(site)
-        } else {
-            self.changes[usize::from(value) * self.sites + site]
-        };
-        (change / self.tree.total()).ln()
-    }
-
-    fn take(&mut self, site: usize) {
-        self.taken.push((site, self.tree.weight(site)));
-        self.tree.set(site, 0.0);
-    }
-
-    fn put_back(&mut self) {
-        if self.tree.prefers_rebuild(self.taken.len()) {
-            for (site, weight) in self.taken.drain(..) {
-                self.tree.weights_mut()[site] = weight;
-            }
-            self.tree.rebuild();
-        } else {
-            for (site, weight) in self.taken.drain(..) {
-                self.tree.set(site, weight);
-            }
+    #[test]
+    fn a_race_for_all_sites_ends_and_scores_as_it_was_drawn() {
+        for (sites, spread) in [(1, 1.0), (700, 1.0), (700, 150.0)] {
+            let (mut table, weights) = table(sites, spread);
+            let mut rng = ChainRng::new(3, Stream::Chain(0));
+            let mut path = Vec::new();
+            let forward = table.draw(sites, &vec![0; sites], &mut rng, &mut path);
+            let mut found: Vec<u32> = path.iter().map(|(site, _)| *site).collect();
+            found.sort_unstable();
+            assert_eq!(found, (0..sites as u32).collect::<Vec<_>>());
+            assert_eq!(forward, table.log_prob_of_reverse(path.iter().rev().copied()));
+            let now: Vec<f64> = table.weights.iter().map(|weight| f64::from(*weight)).collect();
+            assert_eq!(now, weights);
         }
     }
 }

@@ -55,11 +55,6 @@ impl SumTree {
         }
     }
 
-    /// Whether changing that many weights one by one would cost more than summing everything anew.
-    pub(crate) fn prefers_rebuild(&self, count: usize) -> bool {
-        count * (1 + self.leaves.ilog2() as usize) > self.leaves
-    }
-
     /// Draws an index with probability proportional to its weight.
     pub(crate) fn draw(&self, rng: &mut ChainRng) -> usize {
         #[cfg(test)]

@@ -1,14 +1,17 @@
 //! Restricted Boltzmann machines with their hidden units summed out, random or read from a file.
 
+mod exact;
 mod file;
+mod inputs;
 
 use super::independent::sum_where_one;
 use super::{Differences, Model, ModelError, check_finite, check_length};
 use crate::math::matrix::{PackedMatrix, TILE_ROWS};
-use crate::math::{self, mixture, softplus, vectorised};
+use crate::math::{self, mixture, vectorised};
 use crate::rng::{ChainRng, Stream};
 use crate::space::{Space, States};
-use pulp::{Simd, WithSimd};
+use exact::{ExactDiff, Followed};
+use inputs::{Inputs, Sums};
 use rand_distr::{Distribution, StandardNormal};
 use std::path::Path;
 
@@ -52,6 +55,8 @@ pub struct Rbm {
     /// One row of hidden units per site and value; with two values, per site for value 1, and one
     /// row of zeros at the end for value 0.
     weights: Vec<f32>,
+    /// The same rows, ready to be added up.
+    inputs: Inputs,
     /// e^W in the same layout; empty if a weight exceeds [`LARGEST_WEIGHT`].
     exponentials: Vec<f32>,
     /// Σₘ W of every row.
@@ -71,19 +76,12 @@ pub struct RbmCache {
     /// Input, probability of on and of off of every hidden unit of the followed chains.
     followed: Vec<Followed>,
     activations: Vec<f64>,
-    /// Rows of weights to add up for one state.
-    rows: Vec<u32>,
+    /// What is known of the inputs of each chain.
+    sums: Vec<Sums>,
     /// Probability of on of the hidden units of the whole block, and of off of one chain.
     on: Vec<f32>,
     off: Vec<f32>,
     logs: Vec<f32>,
-}
-
-#[derive(Clone, Debug)]
-struct Followed {
-    activations: Vec<f64>,
-    on: Vec<f64>,
-    off: Vec<f64>,
 }
 
 impl Rbm {
@@ -93,6 +91,10 @@ impl Rbm {
     /// per site, `data_mean` the probability of 1 per site. More values: `weight` is
     /// [hidden, visible, values], `visible_bias` and `data_mean` are [visible, values]. Chains
     /// start from the product of the `data_mean`, or from uniform values without one.
+    ///
+    /// Weights are rounded to multiples of a power of two, such that the input of every hidden unit
+    /// fits in 30 bits: of 2⁻²² if inputs reach 256. That is as fine as adding them up in single
+    /// precision would be, and makes sums exact in any order.
     pub fn new(
         values: usize,
         weight: &[f32],
@@ -125,6 +127,13 @@ impl Rbm {
             check_mean(mean, planes)?;
         }
 
+        let (heaviest, largest, reach) = extent(weight, sites, planes);
+        let quantum = inputs::quantum(reach);
+        let rounded: Vec<f32> = match quantum {
+            Some(quantum) => weight.iter().map(|w| round_to(*w, quantum)).collect(),
+            None => weight.to_vec(),
+        };
+        let weight = &rounded[..];
         let stride = hidden.next_multiple_of(LANES);
         let rows = table + usize::from(space.is_binary());
         let mut weights = vec![0.0; rows * stride];
@@ -133,7 +142,6 @@ impl Rbm {
                 weights[row * stride + unit] = *weight;
             }
         }
-        let (heaviest, largest) = extent(weight, sites, planes);
         let group = if heaviest <= LARGEST_EXPONENT {
             stride
         } else {
@@ -159,6 +167,7 @@ impl Rbm {
             stride,
             hidden_bias: padded_bias,
             visible_bias: (0..table).map(|column| visible_bias[from_plane(column)]).collect(),
+            inputs: Inputs::new(values, &weights, stride, quantum),
             weights,
             exponentials,
             row_sums,
@@ -275,29 +284,10 @@ impl Rbm {
         }
     }
 
-    /// Input of every hidden unit, added up in double precision.
-    ///
-    /// A state names few rows of weights (one per site, or one per site that is on), so adding
-    /// them costs less than a matrix product and loses nothing.
-    fn fill_activations(&self, state: &[u8], rows: &mut [u32], activations: &mut [f64]) {
-        let always = usize::from(!self.space.is_binary());
-        let mut count = 0;
-        for (site, value) in state.iter().enumerate() {
-            rows[count] = self.row(site, *value) as u32;
-            count += usize::from(*value != 0) | always;
-        }
+    /// Input of every hidden unit of a chain.
+    fn fill_activations(&self, state: &[u8], sums: &mut Sums, activations: &mut [f64]) {
         activations.copy_from_slice(&self.hidden_bias);
-        vectorised(
-            #[inline(always)]
-            || {
-                for row in &rows[..count] {
-                    let row = self.slice(&self.weights, *row as usize);
-                    for (activation, weight) in activations.iter_mut().zip(row) {
-                        *activation += f64::from(*weight);
-                    }
-                }
-            },
-        );
+        self.inputs.add(state, sums, activations);
     }
 
     /// log π of a state given the input of its hidden units, whose probabilities it fills in.
@@ -346,109 +336,10 @@ impl Rbm {
         (0..self.space.values()).map(|other| other as u8).filter(move |other| *other != value)
     }
 
-    /// The exact change for one value of one site, in double precision.
-    fn change(&self, units: &Followed, site: usize, from: u8, to: u8) -> f64 {
-        if self.exponentials.is_empty() {
-            return self.change_by_logarithms(&units.activations, site, from, to);
-        }
-        let (from_row, to_row) = (self.row(site, from), self.row(site, to));
-        let bias = self.bias(site, to) - self.bias(site, from);
-        let (from, to) =
-            (self.slice(&self.exponentials, from_row), self.slice(&self.exponentials, to_row));
-        let log = vectorised(
-            #[inline(always)]
-            || log_of_product_double(units, from, to, self.group),
-        );
-        bias + log - self.row_sums[from_row]
-    }
-
-    /// The same for weights of any size, which exponentials cannot hold.
-    fn change_by_logarithms(&self, activations: &[f64], site: usize, from: u8, to: u8) -> f64 {
-        let weights = |value| self.slice(&self.weights, self.row(site, value));
-        let hidden: f64 = activations
-            .iter()
-            .zip(weights(from))
-            .zip(weights(to))
-            .map(|((activation, from), to)| {
-                softplus(activation + f64::from(*to) - f64::from(*from)) - softplus(*activation)
-            })
-            .sum();
-        hidden + self.bias(site, to) - self.bias(site, from)
-    }
-
-    fn exact_diff_by_logarithms(&self, state: &[u8], activations: &[f64], diff: &mut [f32]) {
-        diff.fill(0.0);
-        for (site, value) in state.iter().enumerate() {
-            for other in self.others(*value) {
-                let change = self.change_by_logarithms(activations, site, *value, other);
-                diff[self.place(site, other)] = change as f32;
-            }
-        }
-    }
-
     /// Where the table of differences holds a value of a site.
     #[inline(always)]
     fn place(&self, site: usize, value: u8) -> usize {
         if self.space.is_binary() { site } else { usize::from(value) * self.space.sites() + site }
-    }
-
-    /// The probabilities that follow from the inputs.
-    fn refresh(units: &mut Followed) {
-        let Followed { activations, on, off } = units;
-        for ((activation, on), off) in activations.iter().zip(on).zip(off) {
-            let small = (-activation.abs()).exp();
-            let large = 1.0 / (1.0 + small);
-            (*on, *off) =
-                if *activation < 0.0 { (small * large, large) } else { (large, small * large) };
-        }
-    }
-}
-
-/// Exact differences of one chain.
-///
-/// Σ softplus(a + W_j − W_i) − softplus(a) is the logarithm of a product of mixtures
-/// (off·e^{W_i} + on·e^{W_j}) / e^{W_i}: a few multiplications per unit instead of a logarithm.
-struct ExactDiff<'a> {
-    model: &'a Rbm,
-    state: &'a [u8],
-    on: &'a [f32],
-    off: &'a [f32],
-    diff: &'a mut [f32],
-}
-
-impl WithSimd for ExactDiff<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        match S::F32_LANES {
-            16 => self.sites::<S, 1>(simd),
-            8 => self.sites::<S, 2>(simd),
-            4 => self.sites::<S, 4>(simd),
-            2 => self.sites::<S, 8>(simd),
-            _ => self.sites::<S, 16>(simd),
-        }
-    }
-}
-
-impl ExactDiff<'_> {
-    #[inline(always)]
-    fn sites<S: Simd, const VECTORS: usize>(self, simd: S) {
-        let model = self.model;
-        for (site, value) in self.state.iter().enumerate() {
-            let row = model.row(site, *value);
-            let from = model.slice(&model.exponentials, row);
-            let here = model.row_sums[row] + model.bias(site, *value);
-            if !model.space.is_binary() {
-                self.diff[model.place(site, *value)] = 0.0;
-            }
-            for other in model.others(*value) {
-                let to = model.slice(&model.exponentials, model.row(site, other));
-                let rows = [self.off, from, self.on, to];
-                let log = mixture::log_product::<S, VECTORS>(simd, rows, model.group);
-                self.diff[model.place(site, other)] = (log - here + model.bias(site, other)) as f32;
-            }
-        }
     }
 }
 
@@ -473,47 +364,28 @@ fn hidden_part(activations: &[f64], on: &mut [f32], off: &mut [f32], logs: &mut 
     sums.iter().sum()
 }
 
-/// log Π (off·from + on·to) in double precision, a logarithm after every `group` factors.
-#[inline(always)]
-fn log_of_product_double(units: &Followed, from: &[f32], to: &[f32], group: usize) -> f64 {
-    let mut total = 0.0;
-    for (((on, off), from), to) in units
-        .on
-        .chunks(group)
-        .zip(units.off.chunks(group))
-        .zip(from.chunks(group))
-        .zip(to.chunks(group))
-    {
-        let mut product = [1.0f64; LANES];
-        for (((on, off), from), to) in on
-            .as_chunks::<LANES>()
-            .0
-            .iter()
-            .zip(off.as_chunks::<LANES>().0)
-            .zip(from.as_chunks::<LANES>().0)
-            .zip(to.as_chunks::<LANES>().0)
-        {
-            for lane in 0..LANES {
-                product[lane] *= off[lane] * f64::from(from[lane]) + on[lane] * f64::from(to[lane]);
-            }
+/// The largest Σₘ |W| of a site, taking the largest weight of its values; the largest |W|; and how
+/// far the input of a hidden unit can reach.
+fn extent(weight: &[f32], sites: usize, planes: usize) -> (f64, f64, f64) {
+    let mut sums = vec![0.0; sites];
+    let (mut largest, mut reach) = (0.0f64, 0.0f64);
+    for weight in weight.chunks_exact(sites * planes) {
+        let mut input = 0.0;
+        for (sum, weight) in sums.iter_mut().zip(weight.chunks_exact(planes)) {
+            let size = f64::from(weight.iter().fold(0.0f32, |most, w| most.max(w.abs())));
+            largest = largest.max(size);
+            *sum += size;
+            input += size;
         }
-        total += product.iter().product::<f64>().ln();
+        reach = reach.max(input);
     }
-    total
+    (sums.into_iter().fold(0.0, f64::max), largest, reach)
 }
 
-/// The largest Σₘ |W| of a site, taking the largest weight of its values, and the largest |W|.
-fn extent(weight: &[f32], sites: usize, planes: usize) -> (f64, f64) {
-    let mut sums = vec![0.0; sites];
-    let mut largest = 0.0f64;
-    for weight in weight.chunks_exact(sites * planes) {
-        for (sum, weight) in sums.iter_mut().zip(weight.chunks_exact(planes)) {
-            let size = weight.iter().fold(0.0f32, |most, w| most.max(w.abs()));
-            largest = largest.max(f64::from(size));
-            *sum += f64::from(size);
-        }
-    }
-    (sums.into_iter().fold(0.0, f64::max), largest)
+/// The nearest multiple of a power of two; single precision holds it, because whatever is too large
+/// for that is a multiple already.
+fn round_to(weight: f32, quantum: f64) -> f32 {
+    ((f64::from(weight) / quantum).round_ties_even() * quantum) as f32
 }
 
 /// Fails with a sentence if a table does not hold probabilities that can be drawn from.
@@ -550,7 +422,7 @@ impl Model for Rbm {
         RbmCache {
             followed: vec![units; chains],
             activations: vec![0.0; stride],
-            rows: vec![0; self.space.sites()],
+            sums: vec![self.inputs.nothing(self.space.sites(), stride); chains.max(1)],
             on: vec![0.0; chains.max(1) * stride],
             off: vec![0.0; stride],
             logs: vec![0.0; stride],
@@ -563,8 +435,8 @@ impl Model for Rbm {
         cache: &mut RbmCache,
         log_prob: &mut [f64],
     ) -> Result<(), ModelError> {
-        for (state, log_prob) in states.rows().zip(log_prob) {
-            self.fill_activations(state, &mut cache.rows, &mut cache.activations);
+        for (chain, (state, log_prob)) in states.rows().zip(log_prob).enumerate() {
+            self.fill_activations(state, &mut cache.sums[chain], &mut cache.activations);
             let on = &mut cache.on[..self.stride];
             *log_prob =
                 self.log_prob_of(state, &cache.activations, on, (&mut cache.off, &mut cache.logs));
@@ -582,7 +454,7 @@ impl Model for Rbm {
     ) -> Result<(), ModelError> {
         let table = self.space.diff_len();
         for (chain, (state, log_prob)) in states.rows().zip(log_prob).enumerate() {
-            self.fill_activations(state, &mut cache.rows, &mut cache.activations);
+            self.fill_activations(state, &mut cache.sums[chain], &mut cache.activations);
             let on = &mut cache.on[chain * self.stride..(chain + 1) * self.stride];
             *log_prob =
                 self.log_prob_of(state, &cache.activations, on, (&mut cache.off, &mut cache.logs));
@@ -618,8 +490,8 @@ impl Model for Rbm {
 
     fn follow(&self, state: &[u8], chain: usize, cache: &mut RbmCache) -> Result<f64, ModelError> {
         let units = &mut cache.followed[chain];
-        self.fill_activations(state, &mut cache.rows, &mut units.activations);
-        Self::refresh(units);
+        self.fill_activations(state, &mut cache.sums[chain], &mut units.activations);
+        units.refresh();
         let on = &mut cache.on[..self.stride];
         Ok(self.log_prob_of(state, &units.activations, on, (&mut cache.off, &mut cache.logs)))
     }
@@ -654,7 +526,7 @@ impl Model for Rbm {
         for ((activation, from), to) in units.activations.iter_mut().zip(from).zip(to) {
             *activation += f64::from(*to) - f64::from(*from);
         }
-        Self::refresh(units);
+        units.refresh();
         state[site] = value;
     }
 
@@ -692,6 +564,7 @@ impl Model for Rbm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::softplus;
 
     fn log_prob(model: &Rbm, state: &[u8]) -> f64 {
         let mut out = [0.0];

@@ -8,7 +8,7 @@ use crate::kernel::block_gibbs::BlockGibbs;
 use crate::kernel::conditional::Conditional;
 use crate::kernel::gibbs::Gibbs;
 use crate::kernel::hamming_ball::HammingBall;
-use crate::kernel::local_path::LocalPath;
+use crate::kernel::local_change::LocalChange;
 use crate::kernel::metropolis::{Metropolis, count_changed};
 use crate::kernel::path::PathProposal;
 use crate::kernel::random_walk::RandomWalk;
@@ -117,8 +117,9 @@ pub(super) fn new_block<'a, M: Model>(
                 Sampler::Lb1 => Differences::Exact,
                 _ => differences,
             };
-            if LocalPath::suits(model, differences) {
-                boxed(model, LocalPath { weight }, settings, chains, observables)
+            // One change is followed; a path of many is quicker drawn from a whole evaluation.
+            if settings.sampler != Sampler::Pas && LocalChange::suits(model, differences) {
+                boxed(model, LocalChange { weight }, settings, chains, observables)
             } else {
                 let kernel = Metropolis(PathProposal { weight, differences });
                 boxed(model, kernel, settings, chains, observables)

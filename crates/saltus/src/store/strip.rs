@@ -52,11 +52,6 @@ where
         self.written
     }
 
-    /// Numbers per chain and draw.
-    pub(super) fn row(&self) -> usize {
-        self.row
-    }
-
     /// Takes the next draws: `rows` gives those of a chain.
     pub(super) fn push<'r>(
         &mut self,

@@ -17,6 +17,7 @@ use crate::tune::Round;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use zarrs::array::Array;
@@ -39,6 +40,7 @@ pub struct StoreWriter {
 /// What is known once a run begins.
 struct Begun {
     space: Space,
+    keep: Keep,
     chains: usize,
     names: Vec<String>,
     numbers: Vec<Strip<f64>>,
@@ -221,6 +223,7 @@ impl Begun {
         });
         Ok(Self {
             space,
+            keep,
             chains,
             names: names.to_vec(),
             numbers: numbers.collect::<Result<_, StoreError>>()?,
@@ -237,27 +240,39 @@ impl Begun {
         self.states.iter_mut().try_for_each(|strip| strip.rewind(draws))
     }
 
+    /// Takes draws a chunk at a time, so that all arrays come to the same length should the disk be
+    /// full.
     fn take(&mut self, folder: &Arc<Folder>, draws: &[ChainDraws]) -> Result<(), StoreError> {
         let count = draws.first().map_or(0, |chain| chain.draws);
-        self.count(folder, self.draws + count)?;
+        let at_once = Chunk::of_numbers(self.chains).draws;
+        for first in (0..count).step_by(at_once) {
+            let part = first..count.min(first + at_once);
+            self.count(folder, self.draws + part.len())?;
+            self.take_part(draws, part)?;
+        }
+        Ok(())
+    }
+
+    fn take_part(&mut self, draws: &[ChainDraws], part: Range<usize>) -> Result<(), StoreError> {
         let observables = self.names.len();
         for (number, strip) in self.numbers.iter_mut().enumerate() {
-            strip.push(count, |chain| match number.checked_sub(observables) {
-                None => &draws[chain].series[number][..],
-                Some(statistic) => &draws[chain].statistics[statistic][..],
+            strip.push(part.len(), |chain| match number.checked_sub(observables) {
+                None => &draws[chain].series[number][part.clone()],
+                Some(statistic) => &draws[chain].statistics[statistic][part.clone()],
             })?;
         }
         if let Some(states) = &mut self.states {
-            if states.row() == self.space.sites() {
-                states.push(count, |chain| &draws[chain].states[..])?;
+            let sites = self.space.sites();
+            let rows = |chain: usize| &draws[chain].states[part.start * sites..part.end * sites];
+            if self.keep == Keep::States {
+                states.push(part.len(), rows)?;
             } else {
-                let sites = self.space.sites();
                 let packed: Vec<Vec<u8>> =
-                    draws.iter().map(|chain| bits::pack(&chain.states, sites)).collect();
-                states.push(count, |chain| &packed[chain][..])?;
+                    (0..self.chains).map(|chain| bits::pack(rows(chain), sites)).collect();
+                states.push(part.len(), |chain| &packed[chain][..])?;
             }
         }
-        self.draws += count;
+        self.draws += part.len();
         Ok(())
     }
 

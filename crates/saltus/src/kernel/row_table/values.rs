@@ -1,0 +1,174 @@
+//! Rows of sites with more than two values: one plane per value, where the plane of the current
+//! value holds the probability to stay.
+
+use super::formula::Formula;
+use super::tile::{Product, SMALLEST, TILE, hold, select};
+use super::weight_function::WeightFunction;
+use crate::math::{Arithmetic, larger};
+use crate::rng::ChainRng;
+
+/// The rows of one state.
+pub(super) struct ValueRows {
+    pub(super) probabilities: Vec<f32>,
+    /// The sum of each row as it is walked through, one up to rounding.
+    totals: Vec<f32>,
+    values: usize,
+}
+
+impl ValueRows {
+    pub(super) fn new(sites: usize, values: usize) -> Self {
+        Self { probabilities: vec![0.0; values * sites], totals: vec![0.0; sites], values }
+    }
+
+    /// Makes the rows of `from` and returns the logarithm of the probability that they lead to `to`;
+    /// NaN if a difference is.
+    #[inline(always)]
+    pub(super) fn prepare<A: Arithmetic, F: Formula, W: WeightFunction>(
+        &mut self,
+        h: f32,
+        from: &[u8],
+        diff: &[f32],
+        to: &[u8],
+    ) -> f64 {
+        let Self { probabilities, totals, values } = self;
+        let sites = from.len();
+        let mut nans = 0u32;
+        for start in (0..sites).step_by(TILE) {
+            let length = TILE.min(sites - start);
+            let from = &from[start..][..length];
+            let own = &widen(from)[..length];
+            let total = &mut [0.0f32; TILE][..length];
+            for value in 0..*values {
+                let entries = &mut probabilities[value * sites + start..][..length];
+                let diff = &diff[value * sites + start..][..length];
+                for site in 0..length {
+                    entries[site] = W::power::<A>(hold(diff[site]));
+                    total[site] += W::weight(entries[site]);
+                }
+            }
+            let inverse = &mut [0.0f32; TILE][..length];
+            for site in 0..length {
+                nans += u32::from(total[site].is_nan());
+                inverse[site] = 1.0 / total[site];
+            }
+            let stay = &mut [0.0f32; TILE][..length];
+            let moved = &mut [0.0f32; TILE][..length];
+            for value in 0..*values {
+                let entries = &mut probabilities[value * sites + start..][..length];
+                for site in 0..length {
+                    let power = entries[site];
+                    let (there, keep) =
+                        F::move_and_keep::<A, W>(h, power, total[site], inverse[site]);
+                    let is_own = own[site] == value as i32;
+                    let there = larger(there, SMALLEST);
+                    entries[site] = there;
+                    let nu = W::weight(power) * inverse[site];
+                    stay[site] += select(is_own, F::own(nu), keep);
+                    moved[site] += select(is_own, 0.0, there);
+                }
+            }
+            let totals = &mut totals[start..][..length];
+            for site in 0..length {
+                let stay = larger(stay[site], SMALLEST);
+                probabilities[usize::from(from[site]) * sites + start + site] = stay;
+                totals[site] = moved[site] + stay;
+            }
+            if F::NORMALISES {
+                for site in 0..length {
+                    inverse[site] = 1.0 / totals[site];
+                }
+                for value in 0..*values {
+                    let entries = &mut probabilities[value * sites + start..][..length];
+                    for site in 0..length {
+                        entries[site] = larger(entries[site] * inverse[site], SMALLEST);
+                    }
+                }
+                totals.fill(1.0);
+            }
+        }
+        if nans == 0 { self.log_prob_of(to) } else { f64::NAN }
+    }
+
+    /// Draws by walking through the entries of the other values; what is left over stays, so that
+    /// small probabilities to move keep their full resolution.
+    #[inline(always)]
+    pub(super) fn draw(&self, state: &[u8], rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
+        let sites = state.len();
+        let mut words = [0u32; TILE];
+        let mut uniforms = [0.0f32; TILE];
+        for start in (0..sites).step_by(TILE) {
+            let length = TILE.min(sites - start);
+            let own = widen(&state[start..start + length]);
+            rng.fill_uniform(&mut words[..length], &mut uniforms[..length]);
+            let mut threshold = [0.0f32; TILE];
+            let totals = &self.totals[start..start + length];
+            for ((threshold, uniform), total) in threshold.iter_mut().zip(&uniforms).zip(totals) {
+                *threshold = uniform * total;
+            }
+            let mut walked = [0.0f32; TILE];
+            let mut passed = [0i32; TILE];
+            for value in 0..self.values {
+                let plane = value * sites + start;
+                let entries = &self.probabilities[plane..plane + length];
+                for site in 0..entries.len() {
+                    walked[site] += select(own[site] == value as i32, 0.0, entries[site]);
+                    passed[site] += i32::from(walked[site] <= threshold[site]);
+                }
+            }
+            let proposed = &mut proposed[start..start + length];
+            for site in 0..proposed.len() {
+                let moves = passed[site] < self.values as i32;
+                proposed[site] = if moves { passed[site] as u8 } else { own[site] as u8 };
+            }
+        }
+        self.log_prob_of(proposed)
+    }
+
+    #[inline(always)]
+    fn log_prob_of(&self, to: &[u8]) -> f64 {
+        let sites = to.len();
+        let mut product = Product::ONE;
+        for start in (0..sites).step_by(TILE) {
+            let mut chosen = [1.0f32; TILE];
+            let tile = &to[start..(start + TILE).min(sites)];
+            for (site, (chosen, value)) in chosen.iter_mut().zip(tile).enumerate() {
+                *chosen = self.probabilities[usize::from(*value) * sites + start + site];
+            }
+            product.multiply(&chosen);
+        }
+        product.ln()
+    }
+
+    #[cfg(test)]
+    pub(super) fn sites(&self) -> usize {
+        self.totals.len()
+    }
+
+    /// Draws site by site, so that a test can enumerate the draws.
+    #[cfg(test)]
+    pub(super) fn draw_scripted(
+        &self,
+        state: &[u8],
+        rng: &mut ChainRng,
+        proposed: &mut [u8],
+    ) -> f64 {
+        let sites = state.len();
+        for site in 0..sites {
+            let row = (0..self.values)
+                .map(|value| f64::from(self.probabilities[value * sites + site]))
+                .collect::<Vec<_>>();
+            proposed[site] = rng.index(&row, row.iter().sum()) as u8;
+        }
+        self.log_prob_of(proposed)
+    }
+}
+
+/// Values as integers of the width of an entry, so that comparisons need no conversion.
+#[inline(always)]
+fn widen(values: &[u8]) -> [i32; TILE] {
+    let mut wide = [0; TILE];
+    for (wide, value) in wide.iter_mut().zip(values) {
+        *wide = i32::from(*value);
+    }
+    wide
+}
