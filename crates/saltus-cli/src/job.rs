@@ -229,7 +229,7 @@ impl Config {
     fn with_absolute_paths(&self) -> Self {
         let mut config = self.clone();
         let observed = config.observe.iter_mut().map(|observe| &mut observe.file);
-        for path in config.model.paths_mut().into_iter().chain(observed) {
+        for path in config.model.paths_mut().chain(observed) {
             if let Ok(absolute) = std::path::absolute(&*path) {
                 *path = absolute;
             }

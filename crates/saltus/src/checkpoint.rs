@@ -93,7 +93,9 @@ impl Fingerprint {
         let pairs = self.log_probs.iter().zip(&other.log_probs);
         let mut others = pairs.filter(|(one, other)| {
             let same = one.to_bits() == other.to_bits();
-            !same && !((*one - *other).abs() <= SAME_LOG_PROB * one.abs().max(1.0))
+            // NaN is close to nothing.
+            let close = (*one - *other).abs() <= SAME_LOG_PROB * one.abs().max(1.0);
+            !same && !close
         });
         let (one, other) = others.next()?;
         Some(format!(
