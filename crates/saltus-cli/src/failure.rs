@@ -79,10 +79,9 @@ impl From<ModelError> for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Threads(_)
-            | RunError::Checkpoint(_)
-            | RunError::Sink(_)
-            | RunError::Model(_) => Self::Failed(error.to_string()),
+            RunError::Threads(_) | RunError::Checkpoint(_) | RunError::Sink(_) => {
+                Self::Failed(error.to_string())
+            }
             _ => Self::Usage(error.to_string()),
         }
     }

@@ -62,8 +62,8 @@ pub(crate) struct Fingerprint {
 const SAME_LOG_PROB: f64 = 1e-9;
 
 impl Fingerprint {
-    /// Evaluates the model at a few states.
-    pub(crate) fn of<M: Model>(model: &M, settings: &Settings) -> Result<Self, RunError> {
+    /// Evaluates the model at a few states; where it cannot be, log π is not a number.
+    pub(crate) fn of<M: Model>(model: &M, settings: &Settings) -> Self {
         let space = model.space();
         let mut rng = ChainRng::new(settings.seed, Stream::Fingerprint);
         let mut states = vec![0; 3 * space.sites()];
@@ -73,10 +73,12 @@ impl Fingerprint {
         for (state, log_prob) in states.chunks_exact(space.sites()).zip(&mut log_probs) {
             let log_prob = std::slice::from_mut(log_prob);
             let states = States::new(state, space.sites());
-            model.log_prob(states, &mut cache, log_prob).map_err(RunError::Model)?;
+            if model.log_prob(states, &mut cache, log_prob).is_err() {
+                log_prob[0] = f64::NAN;
+            }
         }
         let settings = settings.of_the_chains();
-        Ok(Self { settings, sites: space.sites(), values: space.values(), log_probs })
+        Self { settings, sites: space.sites(), values: space.values(), log_probs }
     }
 
     /// Says in what another run differs.

@@ -190,9 +190,12 @@ impl<'a, M: Model> Run<'a, M> {
         let settings = self.settings;
         let space = *self.model.space();
         settings.check(&space)?;
-        let fingerprint = Fingerprint::of(self.model, settings)?;
-        if let Some(checkpoint) = &self.resumed {
-            checkpoint.check(&fingerprint)?;
+        // Evaluations that a run without checkpoints has no use for.
+        let keep_snapshots = sink.wants_checkpoints();
+        let recognised = keep_snapshots || self.resumed.is_some();
+        let fingerprint = recognised.then(|| Fingerprint::of(self.model, settings));
+        if let (Some(checkpoint), Some(fingerprint)) = (&self.resumed, &fingerprint) {
+            checkpoint.check(fingerprint)?;
         }
         let mut references = vec![vec![0; space.sites()]; self.references];
         let mut rng = ChainRng::new(settings.seed, Stream::Reference);
@@ -205,7 +208,7 @@ impl<'a, M: Model> Run<'a, M> {
             references,
             own,
             watch_sites: self.watch_sites,
-            keep_snapshots: sink.wants_checkpoints(),
+            keep_snapshots,
             keep_states: sink.wants_states(),
         };
 

@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arrays;
 mod bits;
 mod checkpoint_file;
 mod description;

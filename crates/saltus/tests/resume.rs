@@ -89,7 +89,9 @@ fn uninterrupted<M: Model>(model: &M, settings: &Settings, path: &Path) -> Ended
 fn go_on<M: Model>(model: &M, settings: &Settings, path: &Path, calls_left: usize) -> bool {
     let description = description(model, settings);
     let (writer, checkpoint) = if path.exists() {
-        StoreWriter::resume(path, description).unwrap()
+        let resumed = StoreWriter::resume(path, description).unwrap();
+        assert!(resumed.1.is_some(), "the run would begin anew");
+        resumed
     } else {
         (StoreWriter::create(path, description, false).unwrap(), None)
     };

@@ -209,6 +209,16 @@ fn bits_are_for_two_values() {
 }
 
 #[test]
+fn a_single_site_fits_into_a_bit() {
+    let folder = temporary();
+    let model = Independent::bernoulli(vec![0.3]).unwrap();
+    let memory = Run::new(&model, &settings()).keep_states().go().unwrap();
+    store(&folder.path().join("run"), &model, &settings(), Keep::Bits);
+    let stored = Stored::open(folder.path().join("run")).unwrap();
+    assert_eq!(stored.states(2, 0..1100).unwrap().unwrap(), memory.trace.states(2));
+}
+
+#[test]
 fn two_processes_do_not_write_to_one_store() {
     let folder = temporary();
     let path = folder.path().join("run");

@@ -28,7 +28,8 @@ pub(super) struct Driver<'d, 'a> {
     pub(super) running_ess: RunningEss,
     pub(super) sink: &'d mut dyn Sink,
     pub(super) checkpoint_every: Duration,
-    pub(super) fingerprint: Fingerprint,
+    /// Known if checkpoints are wanted.
+    pub(super) fingerprint: Option<Fingerprint>,
     pub(super) pace: Pace,
     pub(super) steps: usize,
     pub(super) rounds: Vec<Round>,
@@ -251,7 +252,9 @@ impl Driver<'_, '_> {
     fn save(&mut self, ended: Option<&Ended>) -> Result<(), SinkError> {
         self.pace.last_saved = Instant::now();
         let failed = matches!(ended, Some(Ended::Failed { .. }));
-        let checkpoint = (!failed && self.sink.wants_checkpoints()).then(|| self.checkpoint());
+        let wanted = !failed && self.sink.wants_checkpoints();
+        let fingerprint = self.fingerprint.as_ref().filter(|_| wanted);
+        let checkpoint = fingerprint.map(|fingerprint| self.checkpoint(fingerprint.clone()));
         let sites = ended.and_then(|_| self.sites());
         let warm = self.rounds.len() == round_lengths(self.settings.warmup).count();
         self.sink.save(&Saved {
@@ -265,7 +268,7 @@ impl Driver<'_, '_> {
         })
     }
 
-    fn checkpoint(&self) -> Checkpoint {
+    fn checkpoint(&self, fingerprint: Fingerprint) -> Checkpoint {
         let mut steps = self.steps;
         let mut chains = Vec::new();
         for block in &self.blocks {
@@ -273,7 +276,6 @@ impl Driver<'_, '_> {
             steps = evaluated_at;
             chains.extend_from_slice(snapshot);
         }
-        let fingerprint = self.fingerprint.clone();
         Checkpoint {
             fingerprint,
             seconds: self.seconds,

@@ -1,6 +1,6 @@
 //! What a run is asked to do, and whether that can be done.
 
-use crate::model::{Differences, ModelError};
+use crate::model::Differences;
 use crate::sampler::{STEP_SIZES, Sampler, Scale};
 use crate::sink::SinkError;
 use crate::space::Space;
@@ -123,9 +123,6 @@ pub enum RunError {
     /// The checkpoint is not of this run.
     #[error("the checkpoint cannot be resumed: {0}")]
     Checkpoint(String),
-    /// The model could not be evaluated at all.
-    #[error(transparent)]
-    Model(ModelError),
     /// The draws could not be kept.
     #[error(transparent)]
     Sink(#[from] SinkError),

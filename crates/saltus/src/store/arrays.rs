@@ -1,0 +1,273 @@
+//! The arrays of a store while draws come in: what is on disk, what waits in memory, and what readers
+//! are told of them.
+
+use super::description::Keep;
+use super::folder::Folder;
+use super::layout::{
+    self, COORDINATE_CHUNK, Chunk, DRAWN, GROUPS, ROUNDS, ROUNDS_CHUNK, SITE_MEANS, WARMUP, damaged,
+};
+use super::strip::{Strip, write_failed};
+use super::{StoreError, bits};
+use crate::run::Sites;
+use crate::sink::{ChainDraws, Plan, STATISTICS};
+use crate::space::Space;
+use crate::trace::Trace;
+use crate::tune::Round;
+use serde_json::{Map, Value};
+use std::ops::Range;
+use std::sync::Arc;
+use zarrs::array::Array;
+
+/// Every array, once a run has begun.
+pub(super) struct Arrays {
+    space: Space,
+    keep: Keep,
+    chains: usize,
+    pub(super) names: Vec<String>,
+    /// Observables, then [`STATISTICS`].
+    numbers: Vec<Strip<f64>>,
+    states: Option<Strip<u8>>,
+    /// Draws that were taken.
+    pub(super) draws: usize,
+    /// Draws that readers were told of.
+    pub(super) draws_saved: usize,
+    /// Draws whose coordinates are written.
+    counted: usize,
+}
+
+impl Arrays {
+    /// Empty arrays for what is going to be drawn.
+    pub(super) fn new(
+        folder: &Arc<Folder>,
+        keep: Keep,
+        plan: &Plan<'_>,
+    ) -> Result<Self, StoreError> {
+        let Plan { space, chains, names, .. } = *plan;
+        let columns = names.iter().map(String::as_str).chain(STATISTICS);
+        let numbers = columns.map(|name| {
+            layout::check_name(name)?;
+            let array = layout::numbers(folder, name, chains)?;
+            Ok(Strip::new(array, chains, 1, Chunk::of_numbers(chains), f64::NAN))
+        });
+        let states = layout::states(keep, &space).map(|(path, bytes)| {
+            let array = layout::state_rows(folder, &path, chains, bytes, &space)?;
+            Ok(Strip::new(array, chains, bytes, Chunk::of_states(chains, bytes), 0))
+        });
+        Ok(Self {
+            space,
+            keep,
+            chains,
+            names: names.to_vec(),
+            numbers: numbers.collect::<Result<_, StoreError>>()?,
+            states: states.transpose()?,
+            draws: 0,
+            draws_saved: 0,
+            counted: 0,
+        })
+    }
+
+    /// Goes back to the first draws, which are on disk.
+    pub(super) fn rewind(&mut self, draws: usize) -> Result<(), StoreError> {
+        self.draws = draws;
+        self.numbers.iter_mut().try_for_each(|strip| strip.rewind(draws))?;
+        self.states.iter_mut().try_for_each(|strip| strip.rewind(draws))
+    }
+
+    /// Writes the chunks that are not full yet.
+    pub(super) fn flush(&mut self) -> Result<(), StoreError> {
+        self.numbers.iter_mut().try_for_each(Strip::flush)?;
+        self.states.iter_mut().try_for_each(Strip::flush)
+    }
+
+    /// Draws of which every array has whole chunks on disk.
+    pub(super) fn written(&self) -> usize {
+        let written = self.numbers.iter().map(Strip::written);
+        written.chain(self.states.iter().map(Strip::written)).min().unwrap_or(0)
+    }
+
+    /// All draws of an observable, chain by chain.
+    pub(super) fn series(&self, observable: usize) -> Result<Vec<Vec<f64>>, StoreError> {
+        self.numbers[observable].series()
+    }
+
+    /// All numbers in memory.
+    pub(super) fn trace(&self) -> Result<Trace, StoreError> {
+        let series = self.numbers.iter().map(Strip::series).collect::<Result<_, _>>()?;
+        Ok(Trace::of_series(self.names.clone(), series))
+    }
+
+    /// Takes draws a chunk at a time, so that all arrays come to the same length should the disk be
+    /// full.
+    pub(super) fn take(
+        &mut self,
+        folder: &Arc<Folder>,
+        draws: &[ChainDraws],
+    ) -> Result<(), StoreError> {
+        let count = draws.first().map_or(0, |chain| chain.draws);
+        let at_once = Chunk::of_numbers(self.chains).draws;
+        for first in (0..count).step_by(at_once) {
+            let part = first..count.min(first + at_once);
+            self.count(folder, self.draws + part.len())?;
+            self.take_part(draws, part)?;
+        }
+        Ok(())
+    }
+
+    fn take_part(&mut self, draws: &[ChainDraws], part: Range<usize>) -> Result<(), StoreError> {
+        let observables = self.names.len();
+        for (number, strip) in self.numbers.iter_mut().enumerate() {
+            strip.push(part.len(), |chain| match number.checked_sub(observables) {
+                None => &draws[chain].series[number][part.clone()],
+                Some(statistic) => &draws[chain].statistics[statistic][part.clone()],
+            })?;
+        }
+        if let Some(states) = &mut self.states {
+            let sites = self.space.sites();
+            let rows = |chain: usize| &draws[chain].states[part.start * sites..part.end * sites];
+            if self.keep == Keep::States {
+                states.push(part.len(), rows)?;
+            } else {
+                let packed: Vec<Vec<u8>> =
+                    (0..self.chains).map(|chain| bits::pack(rows(chain), sites)).collect();
+                states.push(part.len(), |chain| &packed[chain][..])?;
+            }
+        }
+        self.draws += part.len();
+        Ok(())
+    }
+
+    /// Writes the coordinates of so many draws. Their chunks are full from the start: what lies behind
+    /// the last draw is not read.
+    fn count(&mut self, folder: &Arc<Folder>, draws: usize) -> Result<(), StoreError> {
+        let chunks = self.counted.div_ceil(COORDINATE_CHUNK)..draws.div_ceil(COORDINATE_CHUNK);
+        for group in DRAWN {
+            let array = self.coordinate(folder, group, draws)?;
+            for chunk in chunks.clone() {
+                let first = (chunk * COORDINATE_CHUNK) as i64;
+                let content: Vec<i64> = (first..first + COORDINATE_CHUNK as i64).collect();
+                store(&array, chunk, &content[..])?;
+            }
+        }
+        self.counted = self.counted.max(draws);
+        Ok(())
+    }
+
+    fn coordinate(
+        &self,
+        folder: &Arc<Folder>,
+        group: &str,
+        draws: usize,
+    ) -> Result<Array<Folder>, StoreError> {
+        let path = format!("{group}/draw");
+        layout::whole_numbers(folder, &path, "draw", draws, COORDINATE_CHUNK)
+    }
+
+    fn chain_coordinate(
+        &self,
+        folder: &Arc<Folder>,
+        group: &str,
+    ) -> Result<Array<Folder>, StoreError> {
+        let path = format!("{group}/chain");
+        layout::whole_numbers(folder, &path, "chain", self.chains, self.chains)
+    }
+
+    /// Writes what chains are called.
+    pub(super) fn write_chain_coordinates(&self, folder: &Arc<Folder>) -> Result<(), StoreError> {
+        let numbers: Vec<i64> = (0..self.chains as i64).collect();
+        for group in DRAWN {
+            store(&self.chain_coordinate(folder, group)?, 0, &numbers[..])?;
+        }
+        Ok(())
+    }
+
+    /// Metadata of every group and array by path, with what was taken so far; the columns of the
+    /// warm-up and of the sites are written along.
+    pub(super) fn metadata(
+        &mut self,
+        folder: &Arc<Folder>,
+        rounds: &[Round],
+        sites: Option<&Sites>,
+    ) -> Result<Map<String, Value>, StoreError> {
+        let mut all = Map::new();
+        for group in GROUPS {
+            all.insert(group.to_owned(), layout::group(layout::library()));
+        }
+        for group in DRAWN {
+            for array in
+                [self.chain_coordinate(folder, group)?, self.coordinate(folder, group, self.draws)?]
+            {
+                insert(&mut all, &array)?;
+            }
+        }
+        let columns = self.names.iter().map(String::as_str).chain(STATISTICS);
+        for (name, strip) in columns.zip(&mut self.numbers) {
+            all.insert(layout::path_of(name), strip.metadata(self.draws)?);
+        }
+        if let Some(states) = &mut self.states {
+            let name = states.name().to_owned();
+            all.insert(name, states.metadata(self.draws)?);
+        }
+        for array in write_rounds(folder, rounds)? {
+            insert(&mut all, &array)?;
+        }
+        insert(&mut all, &write_site_means(folder, sites, self.space.sites())?)?;
+        // Readers want the members of a group beside each other.
+        all.sort_keys();
+        Ok(all)
+    }
+}
+
+/// The columns of the warm-up.
+fn write_rounds(folder: &Arc<Folder>, rounds: &[Round]) -> Result<Vec<Array<Folder>>, StoreError> {
+    let number = |value: fn(&Round) -> f64| {
+        let mut column: Vec<f64> = rounds.iter().map(value).collect();
+        column.resize(ROUNDS_CHUNK, f64::NAN);
+        column
+    };
+    let columns = [
+        number(|round| round.steps as f64),
+        number(|round| round.scale.unwrap_or(f64::NAN)),
+        number(|round| round.acceptance),
+    ];
+    let mut arrays = Vec::new();
+    for (name, column) in ROUNDS.into_iter().zip(columns) {
+        let path = format!("{WARMUP}/{name}");
+        let array = layout::column(folder, &path, "round", rounds.len(), ROUNDS_CHUNK)?;
+        if !rounds.is_empty() {
+            store(&array, 0, &column[..])?;
+        }
+        arrays.push(array);
+    }
+    Ok(arrays)
+}
+
+/// The means of all sites, none before the end of a run or if they were not watched.
+fn write_site_means(
+    folder: &Arc<Folder>,
+    sites: Option<&Sites>,
+    number: usize,
+) -> Result<Array<Folder>, StoreError> {
+    let means = sites.map_or(&[][..], |sites| &sites.means);
+    let array = layout::column(folder, SITE_MEANS, "site", means.len(), number)?;
+    if !means.is_empty() {
+        store(&array, 0, means)?;
+    }
+    Ok(array)
+}
+
+fn insert(all: &mut Map<String, Value>, array: &Array<Folder>) -> Result<(), StoreError> {
+    let name = array.path().as_str().trim_start_matches('/').to_owned();
+    let metadata = serde_json::to_value(array.metadata()).map_err(|error| damaged(&name, error))?;
+    all.insert(name, metadata);
+    Ok(())
+}
+
+/// Writes a chunk of an array of one dimension.
+fn store<'a>(
+    array: &Array<Folder>,
+    chunk: usize,
+    content: impl zarrs::array::IntoArrayBytes<'a>,
+) -> Result<(), StoreError> {
+    let stored = array.store_chunk_opt(&[chunk as u64], content, &layout::every_chunk());
+    stored.map_err(|error| write_failed(array, error))
+}
