@@ -89,8 +89,9 @@ impl UseModel for Comparing<'_> {
                 break;
             }
         }
+        let picture = picture(&about, &runs);
         if !arguments.plot.is_empty() {
-            let svg = picture(&about, &runs).svg();
+            let svg = picture.svg();
             for path in &arguments.plot {
                 plot::write(&svg, path)?;
             }
@@ -101,6 +102,7 @@ impl UseModel for Comparing<'_> {
             writeln!(out)?;
         } else {
             writeln!(out, "{}", table::of_runs(&runs))?;
+            writeln!(out, "{}", picture.text())?;
             write!(out, "{}", table::verdict_of_runs(&runs))?;
             for path in &arguments.plot {
                 writeln!(out, "plot in {}", path.display())?;

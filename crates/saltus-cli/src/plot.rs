@@ -1,9 +1,10 @@
-//! Drawing: SVG written by hand, and the same as PNG.
+//! Drawing: SVG written by hand, the same as PNG, and bars in a terminal.
 
 pub mod axis;
 pub mod bars;
 pub mod chart;
 mod file;
 pub mod svg;
+mod text;
 
 pub use file::{check_name, write};

@@ -21,7 +21,6 @@ fn every_observable_is_judged() {
         "hamming",
         "hamming_2",
         "hamming_3",
-        "hamming_4",
         "magnetisation",
         "sites_changed",
     ];
