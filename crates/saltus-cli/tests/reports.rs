@@ -48,13 +48,13 @@ fn the_list_names_everything_once() {
 
 #[test]
 fn a_sample_is_summed_up_in_words() {
-    let ran = saltus("sample ising --size 6x8 --coupling 0.3 --chains 5 --warmup 300 --draws 2000");
+    let ran = saltus("sample ising --size 6x8 --coupling 0.3 --chains 5 --warmup 300 --draws 9000");
     assert_eq!(ran.code, 0);
     let expected = [
         "Ising model on a 6x8 lattice, coupling 0.3 and no field",
         "48 sites × 2 values",
         "dlmc, weight function sqrt",
-        "5, each with 300 steps of warm-up and 2000 draws",
+        "5, each with 300 steps of warm-up and 9000 draws",
         "acceptance",
         "step size",
         "effective draws",

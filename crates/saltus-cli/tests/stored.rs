@@ -194,7 +194,7 @@ fn a_full_disk_leaves_what_was_written() {
     let saltus = assert_cmd::cargo::cargo_bin!("saltus").display();
     // A small disk of its own, that goes away with the shell.
     let run = format!(
-        "mount -t tmpfs -o size=1500k tmpfs {disk} || exit 77
+        "mount -t tmpfs -o size=4000k tmpfs {disk} || exit 77
          {saltus} sample ising --size 12 --chains 4 --warmup 100 --draws 200000 --keep bits \
              --out {disk}/run --checkpoint-every 10ms --quiet --json
          echo \"code $?\" >&2
