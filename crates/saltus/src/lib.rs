@@ -25,8 +25,10 @@
 //! ```
 //!
 //! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
-//! [`run`] → [`trace`] → [`stats`] → [`summary`].
+//! [`run`] → [`trace`] → [`stats`] → [`summary`]. Beside them, [`data`] reads images and [`train`]
+//! learns a machine from them.
 
+pub mod data;
 pub mod kernel;
 pub mod math;
 pub mod model;
@@ -38,6 +40,7 @@ pub mod space;
 pub mod stats;
 pub mod summary;
 pub mod trace;
+pub mod train;
 pub mod tune;
 pub mod weight;
 

@@ -40,6 +40,8 @@ pub enum Stream {
     Reference,
     /// The random parameters of a model.
     Model,
+    /// One of the streams of a training.
+    Training(u64),
 }
 
 impl ChainRng {
@@ -49,6 +51,7 @@ impl ChainRng {
             Stream::Chain(chain) => (1, chain),
             Stream::Reference => (2, 0),
             Stream::Model => (3, 0),
+            Stream::Training(number) => (0, number),
         };
         // Every word of the key mixes all three inputs, so that distinct inputs give unrelated
         // states.
@@ -331,6 +334,8 @@ mod tests {
             draw(2, Stream::Chain(0)),
             draw(1, Stream::Reference),
             draw(1, Stream::Model),
+            draw(1, Stream::Training(0)),
+            draw(1, Stream::Training(1)),
         ];
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));
