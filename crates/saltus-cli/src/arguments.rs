@@ -1,5 +1,9 @@
 //! What can be written on the command line.
 
+mod train;
+
+pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
+
 use crate::parse::{self, Size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use saltus::{Differences, Sampler, Settings, Weight};
@@ -22,6 +26,8 @@ pub enum Command {
     Sample(SampleArguments),
     /// Run several samplers on one model and put them side by side
     Compare(CompareArguments),
+    /// Learn a model from data and keep it in a file
+    Train(TrainArguments),
 }
 
 #[derive(Debug, Args)]

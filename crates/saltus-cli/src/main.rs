@@ -13,6 +13,7 @@ mod picture;
 mod progress;
 mod sample;
 mod table;
+mod train;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::run(&arguments),
         Command::Sample(arguments) => sample::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
+        Command::Train(arguments) => train::run(&arguments),
     };
     match finished {
         Ok(finish) => finish.exit_code(),
