@@ -94,6 +94,7 @@ fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
     let (rows, columns) = (images.rows, images.columns);
     let binarisation = arguments.binarise.unwrap_or(BinariseArgument::Threshold).into();
     let examples = Examples::from_images(images, values, binarisation)?;
+    settings.check(&examples)?;
     let sites = rows * columns;
     let parameters =
         sites.saturating_mul(values).saturating_mul(settings.hidden).saturating_mul(PER_WEIGHT);

@@ -86,6 +86,11 @@ impl Default for TrainSettings {
 const MOST_WEIGHTS: usize = u32::MAX as usize;
 
 impl TrainSettings {
+    /// Fails if these examples cannot be learnt from in this way.
+    pub fn check(&self, examples: &Examples) -> Result<(), TrainError> {
+        self.updates(examples).map(|_| ())
+    }
+
     /// Updates per epoch and in all, if these examples can be learnt from.
     pub(super) fn updates(&self, examples: &Examples) -> Result<(usize, usize), TrainError> {
         for (what, number) in [

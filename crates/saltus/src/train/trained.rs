@@ -12,6 +12,7 @@ use safetensors::{Dtype, View};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::Path;
 
 /// A trained machine and how it came about.
@@ -117,10 +118,11 @@ impl Trained {
         .map(|(name, numbers, shape)| (name, Tensor::new(numbers, shape)));
         // One entry: several would come in an order of their own in every file.
         let metadata = HashMap::from([("training".to_owned(), self.in_words(about))]);
-        safetensors::serialize_to_file(tensors, Some(metadata), path)
-            .map_err(|error| error.to_string())?;
-        let synced = File::open(path).and_then(|file| file.sync_all());
-        synced.map_err(|error| error.to_string())
+        let bytes =
+            safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
+        // Not by the crate's own function, whose files nobody but their owner may read.
+        let mut file = File::create(path).map_err(|error| error.to_string())?;
+        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(|error| error.to_string())
     }
 
     /// Everything that decides the bytes of the machine.
