@@ -168,17 +168,18 @@ fn course(history: &[Report]) -> String {
 fn parameters(found: &MachineStatistics, published: Option<&MachineStatistics>) -> String {
     let mut table = plain_table();
     table.set_header(["", "", "mean", "sd", "min", "max"]);
-    let parts: [(&str, fn(&MachineStatistics) -> Statistics); 3] = [
-        ("weight", |machine| machine.weight),
-        ("hidden bias", |machine| machine.hidden_bias),
-        ("visible bias", |machine| machine.visible_bias),
-    ];
-    for (name, part) in parts {
-        for (whose, machine) in [("this machine", Some(found)), ("the authors'", published)] {
-            let Some(Statistics { mean, sd, min, max }) = machine.map(part) else { continue };
-            let name = if whose == "this machine" { name } else { "" };
+    for (name, found, published) in [
+        ("weight", found.weight, published.map(|machine| machine.weight)),
+        ("hidden bias", found.hidden_bias, published.map(|machine| machine.hidden_bias)),
+        ("visible bias", found.visible_bias, published.map(|machine| machine.visible_bias)),
+    ] {
+        let mut row = |name: &str, whose: &str, Statistics { mean, sd, min, max }| {
             let numbers = [mean, sd, min, max].map(short);
             table.add_row([vec![name.to_owned(), whose.to_owned()], numbers.to_vec()].concat());
+        };
+        row(name, "this machine", found);
+        if let Some(published) = published {
+            row("", "the authors'", published);
         }
     }
     for column in table.column_iter_mut().skip(2) {

@@ -306,7 +306,7 @@ fn a_saved_machine_is_read_back() {
         }
         let names: Vec<_> =
             std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
-        assert_eq!(names, [path.clone()], "nothing else is left");
+        assert_eq!(names, std::slice::from_ref(&path), "nothing else is left");
         let bytes = std::fs::read(&path).unwrap();
         let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
         let words = &header.metadata().as_ref().unwrap()["training"];
