@@ -2,9 +2,11 @@
 
 mod model;
 mod store;
+mod train;
 
 pub use model::*;
 pub use store::{ExportArguments, StoreArguments};
+pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
 
 use crate::observe::Observe;
 use crate::parse;
@@ -33,6 +35,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Write the numbers of a stored run as a CSV or NPZ file
     Export(ExportArguments),
+    /// Learn a model from data and keep it in a file
+    Train(TrainArguments),
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,8 @@
 //! How a command can end, and the exit code of each ending.
 
+use saltus::data::DataError;
 use saltus::store::StoreError;
+use saltus::train::TrainError;
 use saltus::{Ended, ModelError, RunError};
 use std::process::ExitCode;
 
@@ -95,6 +97,26 @@ impl From<StoreError> for Failure {
             }
             _ => error.to_string(),
         })
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        match error {
+            DataError::Invalid(sentence) => Self::Usage(sentence),
+            DataError::File { .. } | DataError::Missing(_) => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<TrainError> for Failure {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Setting(sentence) => Self::Usage(sentence),
+            TrainError::Diverged { .. } | TrainError::Threads(_) | TrainError::File { .. } => {
+                Self::Failed(error.to_string())
+            }
+        }
     }
 }
 

@@ -19,6 +19,7 @@ mod progress;
 mod report;
 mod sample;
 mod table;
+mod train;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Train(arguments) => train::run(&arguments),
     };
     match finished {
         Ok(finish) => finish.exit_code(),

@@ -46,15 +46,26 @@ impl View {
 
     /// Shows where the run is, and passes on the user's wish to stop.
     pub fn show(&mut self, progress: Progress) -> Wish {
-        let numbers = || numbers(&progress, self.started.elapsed());
         let phase = if progress.warming_up { "warm-up" } else { "draws" };
+        let (steps, total) = (progress.steps, progress.total_steps);
+        self.tell(phase, (steps, total), |elapsed| numbers(&progress, elapsed))
+    }
+
+    /// Shows how much of something is done, and passes on the user's wish to stop.
+    pub fn tell(
+        &mut self,
+        phase: &str,
+        (done, total): (usize, usize),
+        numbers: impl Fn(Duration) -> String,
+    ) -> Wish {
+        let numbers = || numbers(self.started.elapsed());
         match &mut self.kind {
             Kind::Quiet => {}
             Kind::Bar(bar) => {
-                bar.set_length(progress.total_steps as u64);
+                bar.set_length(total as u64);
                 bar.set_prefix(format!("{}{phase:7} ", self.label));
                 bar.set_message(numbers());
-                bar.set_position(progress.steps as u64);
+                bar.set_position(done as u64);
             }
             Kind::Lines { last } => {
                 if last.elapsed() >= BETWEEN_LINES {
@@ -78,20 +89,21 @@ impl View {
 /// chains once they are counted.
 fn numbers(progress: &Progress, elapsed: Duration) -> String {
     let Progress { warming_up, steps, total_steps, acceptance, scale, ess } = *progress;
-    let per_second = steps as f64 / elapsed.as_secs_f64();
-    let left = total_steps.saturating_sub(steps) as f64 / per_second;
     // The scale is news while it is tuned, and what the draws are worth afterwards.
     let last = if warming_up {
         scale.map(|scale| format!(", scale {}", short(scale)))
     } else {
         ess.map(|ess| format!(", ESS {}", short(ess.round())))
     };
-    let last = last.unwrap_or_default();
-    format!(
-        "{steps}/{total_steps} steps, {}/s, {} left, acceptance {acceptance:.2}{last}",
-        short(per_second),
-        duration(left)
-    )
+    let pace = pace("steps", (steps, total_steps), elapsed);
+    format!("{pace}, acceptance {acceptance:.2}{}", last.unwrap_or_default())
+}
+
+/// "500/2000 steps, 50/s, 30 s left".
+pub fn pace(what: &str, (done, total): (usize, usize), elapsed: Duration) -> String {
+    let per_second = done as f64 / elapsed.as_secs_f64();
+    let left = total.saturating_sub(done) as f64 / per_second;
+    format!("{done}/{total} {what}, {}/s, {} left", short(per_second), duration(left))
 }
 
 fn duration(seconds: f64) -> String {

@@ -174,14 +174,15 @@ fn seconds(seconds: f64) -> String {
     format!("{seconds:.2} s")
 }
 
-fn plain_table() -> Table {
+/// A table without lines.
+pub fn plain_table() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table
 }
 
 /// The lines of a table, without the blanks at either end.
-fn finish(table: &mut Table) -> String {
+pub fn finish(table: &mut Table) -> String {
     if let Some(first) = table.column_mut(0) {
         first.set_padding((0, 1));
     }

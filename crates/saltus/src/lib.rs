@@ -26,9 +26,11 @@
 //!
 //! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
 //! [`run`] → [`sink`] → [`stats`] → [`summary`]. Draws go to memory ([`trace`]) or, with the feature
-//! `zarr`, to disk (`store`), from where a run can be resumed.
+//! `zarr`, to disk (`store`), from where a run can be resumed. Beside them, [`data`] reads images and
+//! [`train`] learns a machine from them.
 
 pub mod checkpoint;
+pub mod data;
 pub mod kernel;
 pub mod linear;
 pub mod math;
@@ -44,6 +46,7 @@ pub mod stats;
 pub mod store;
 pub mod summary;
 pub mod trace;
+pub mod train;
 pub mod tune;
 mod verdict;
 pub mod weight;

@@ -44,6 +44,8 @@ pub enum Stream {
     Model,
     /// The states at which a model is recognised when a run is resumed.
     Fingerprint,
+    /// One of the streams of a training.
+    Training(u64),
 }
 
 impl ChainRng {
@@ -54,6 +56,7 @@ impl ChainRng {
             Stream::Reference => (2, 0),
             Stream::Model => (3, 0),
             Stream::Fingerprint => (2, 1),
+            Stream::Training(number) => (0, number),
         };
         // Every word of the key mixes all three inputs, so that distinct inputs give unrelated
         // states.
@@ -342,6 +345,8 @@ mod tests {
             draw(2, Stream::Chain(0)),
             draw(1, Stream::Reference),
             draw(1, Stream::Model),
+            draw(1, Stream::Training(0)),
+            draw(1, Stream::Training(1)),
         ];
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));

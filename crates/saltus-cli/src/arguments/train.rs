@@ -1,0 +1,118 @@
+//! What can be written after `saltus train`.
+
+use crate::parse;
+use clap::{Args, Subcommand, ValueEnum};
+use saltus::data::{Binarisation, Dataset};
+use saltus::train::{Method, TrainSettings};
+use std::path::PathBuf;
+
+/// Learn a model from data and keep it in a file
+#[derive(Debug, Args)]
+#[command(
+    subcommand_value_name = "MODEL",
+    subcommand_help_heading = "Models",
+    disable_help_subcommand = true
+)]
+pub struct TrainArguments {
+    #[command(subcommand)]
+    pub model: TrainedModel,
+}
+
+/// A model that can be trained, and its own options.
+#[derive(Debug, Subcommand)]
+pub enum TrainedModel {
+    /// Restricted Boltzmann machine, from images
+    Rbm(TrainRbmArguments),
+}
+
+const DATA: &str = "Data";
+const TRAINING: &str = "Training";
+const OUTPUT: &str = "Output";
+
+#[derive(Debug, Args)]
+pub struct TrainRbmArguments {
+    /// Folder of the dataset's IDX files (train-images-idx3-ubyte, or .gz), or of its folder
+    #[arg(long, value_name = "DIR", help_heading = DATA)]
+    pub data: PathBuf,
+    /// Which images: mnist or fashion-mnist
+    #[arg(long, value_name = "NAME", help_heading = DATA)]
+    pub dataset: Dataset,
+    /// Values per pixel [default: 2]: more are levels of gray
+    #[arg(long, value_name = "C", help_heading = DATA, value_parser = parse::values, allow_negative_numbers = true)]
+    pub values: Option<usize>,
+    /// How pixels become two values [default: threshold]: 1 where the gray is above one half, or
+    /// drawn with the gray as probability, anew in every epoch
+    #[arg(long, value_name = "threshold|stochastic", hide_possible_values = true, help_heading = DATA)]
+    pub binarise: Option<BinariseArgument>,
+    /// Hidden units [default: 25]
+    #[arg(long, value_name = "M", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub hidden: Option<usize>,
+    /// Where chains start at every update [default: cd]: from the data (cd), or where they ended (pcd)
+    #[arg(long, value_name = "cd|pcd", help_heading = TRAINING)]
+    pub method: Option<Method>,
+    /// Block Gibbs steps per update [default: 100]
+    #[arg(long, value_name = "K", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub steps: Option<usize>,
+    /// Times that every image is looked at [default: 1]
+    #[arg(long, value_name = "E", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub epochs: Option<usize>,
+    /// Images per update, and chains [default: 100]
+    #[arg(long, value_name = "B", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub batch: Option<usize>,
+    /// Adam's learning rate [default: 0.001]
+    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
+    pub learning_rate: Option<f64>,
+    /// Seed of the initial weights, the order of the images and the chains [default: 0]
+    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::seed, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Threads [default: one per processor]; results do not depend on it
+    #[arg(long, value_name = "T", help_heading = TRAINING, value_parser = parse::threads, allow_negative_numbers = true)]
+    pub threads: Option<usize>,
+    /// File of the machine (safetensors); pictures of samples and filters are put beside it
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub out: PathBuf,
+    /// Replace files that exist
+    #[arg(long, help_heading = OUTPUT)]
+    pub force: bool,
+    /// Print one JSON object
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+    /// No progress
+    #[arg(long, help_heading = OUTPUT)]
+    pub quiet: bool,
+}
+
+/// How grays become two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BinariseArgument {
+    /// 1 where the gray is above one half
+    Threshold,
+    /// Drawn with the gray as probability
+    Stochastic,
+}
+
+impl From<BinariseArgument> for Binarisation {
+    fn from(argument: BinariseArgument) -> Self {
+        match argument {
+            BinariseArgument::Threshold => Self::Threshold,
+            BinariseArgument::Stochastic => Self::Stochastic,
+        }
+    }
+}
+
+impl TrainRbmArguments {
+    /// The settings of the training.
+    pub fn settings(&self) -> TrainSettings {
+        let default = TrainSettings::default();
+        TrainSettings {
+            hidden: self.hidden.unwrap_or(default.hidden),
+            method: self.method.unwrap_or(default.method),
+            steps: self.steps.unwrap_or(default.steps),
+            epochs: self.epochs.unwrap_or(default.epochs),
+            batch: self.batch.unwrap_or(default.batch),
+            learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
+            seed: self.seed.unwrap_or(default.seed),
+            threads: self.threads,
+        }
+    }
+}

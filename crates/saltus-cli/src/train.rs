@@ -1,0 +1,156 @@
+//! `saltus train`: a machine learnt from images, kept with pictures of what it learnt.
+
+mod mosaic;
+mod report;
+
+use crate::arguments::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
+use crate::failure::{Failure, Finish};
+use crate::memory::Demand;
+use crate::number::short;
+use crate::progress::{View, pace};
+use crate::{interrupt, say};
+use mosaic::Mosaic;
+use report::{About, print_json, print_text};
+use saltus::data::Examples;
+use saltus::train::{TrainSettings, Trained, train_rbm};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Samples that are drawn for their picture, and block Gibbs steps of each.
+const SAMPLES: (usize, usize) = (100, 1000);
+/// Numbers kept per weight while learning: itself, ready for the product, its gradient, two moments.
+const PER_WEIGHT: usize = 5;
+
+/// Trains and prints.
+pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
+    match &arguments.model {
+        TrainedModel::Rbm(arguments) => rbm(arguments),
+    }
+}
+
+/// The files that a training leaves.
+struct Files {
+    machine: PathBuf,
+    samples: PathBuf,
+    filters: PathBuf,
+}
+
+impl Files {
+    fn beside(machine: &Path) -> Result<Self, Failure> {
+        let Some(stem) = machine.file_stem() else {
+            return Err(Failure::Usage(format!("--out {} is not a file", machine.display())));
+        };
+        let picture = |what: &str| {
+            let mut name = stem.to_owned();
+            name.push(format!("-{what}.png"));
+            machine.with_file_name(name)
+        };
+        Ok(Self {
+            machine: machine.to_path_buf(),
+            samples: picture("samples"),
+            filters: picture("filters"),
+        })
+    }
+
+    fn all(&self) -> [&Path; 3] {
+        [&self.machine, &self.samples, &self.filters]
+    }
+
+    /// Fails before the work, not after it, if the files could not be put there.
+    fn check(&self, force: bool) -> Result<(), Failure> {
+        let failed = |path: &Path, reason: &str| {
+            Err(Failure::Failed(format!("{}: {reason}", path.display())))
+        };
+        let folder = match self.machine.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        if !folder.is_dir() {
+            return failed(&self.machine, "cannot be written: its folder does not exist");
+        }
+        for path in self.all() {
+            if path.is_dir() {
+                return failed(path, "is a folder");
+            }
+            if path.exists() && !force {
+                return failed(path, "exists already; --force replaces it");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
+    let values = arguments.values.unwrap_or(2);
+    if values > 2 && arguments.binarise.is_some() {
+        return Err(Failure::Usage(format!(
+            "--binarise makes two values of a pixel, but --values is {values}"
+        )));
+    }
+    let settings = arguments.settings();
+    let files = Files::beside(&arguments.out)?;
+    files.check(arguments.force)?;
+    let images = arguments.dataset.training_images(&arguments.data)?;
+    let (rows, columns) = (images.rows, images.columns);
+    let binarisation = arguments.binarise.unwrap_or(BinariseArgument::Threshold).into();
+    let examples = Examples::from_images(images, values, binarisation)?;
+    settings.check(&examples)?;
+    let sites = rows * columns;
+    let parameters =
+        sites.saturating_mul(values).saturating_mul(settings.hidden).saturating_mul(PER_WEIGHT);
+    Demand { sites, values, parameters, chains: settings.batch }.check()?;
+
+    let about = About {
+        dataset: arguments.dataset,
+        examples: examples.count(),
+        binarisation: (values == 2).then_some(binarisation),
+        rows,
+        columns,
+    };
+    let heading = about.heading(&settings, &examples);
+    if !arguments.json {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{heading}")?;
+        out.flush()?;
+    } else if !arguments.quiet {
+        say(&heading);
+    }
+    let trained = train(&examples, &settings, arguments.quiet)?;
+    trained.save(&files.machine, &about.in_words(&trained))?;
+    let (count, steps) = SAMPLES;
+    let mosaic = Mosaic { rows, columns };
+    let states = trained.samples(count, steps)?;
+    keep(&files.samples, &mosaic.of_states(&states, values))?;
+    keep(&files.filters, &mosaic.of_filters(&trained.weight(), values))?;
+    if arguments.json {
+        print_json(&about, &trained, &files.all())?;
+    } else {
+        print_text(&about, &trained, &files.all())?;
+    }
+    Ok(if trained.complete { Finish::Complete } else { Finish::Early })
+}
+
+fn train(examples: &Examples, settings: &TrainSettings, quiet: bool) -> Result<Trained, Failure> {
+    interrupt::listen();
+    let mut view = View::new("", quiet);
+    let trained = train_rbm(examples, settings, |progress| {
+        let done = (progress.update, progress.updates);
+        view.tell("training", done, |elapsed| {
+            format!(
+                "{}, reconstruction error {}, free-energy gap {}",
+                pace("updates", done, elapsed),
+                short(progress.latest.reconstruction_error),
+                short(progress.latest.free_energy_gap)
+            )
+        })
+    });
+    view.finish();
+    Ok(trained?)
+}
+
+fn keep(path: &Path, picture: &mosaic::Picture) -> Result<(), Failure> {
+    picture
+        .png()
+        .and_then(|bytes| Ok(std::fs::write(path, bytes)?))
+        .map_err(|error| Failure::Failed(format!("{}: cannot be written: {error}", path.display())))
+}

@@ -1,0 +1,217 @@
+//! What is said of a training: before it, after it, and to scripts.
+
+use crate::failure::Failure;
+use crate::number::short;
+use crate::table::{finish, plain_table, wrap};
+use comfy_table::CellAlignment;
+use saltus::data::{Binarisation, Dataset, Examples};
+use saltus::train::{MachineStatistics, Report, Statistics, TrainSettings, Trained, reference};
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+
+/// What was learnt from.
+pub struct About {
+    pub dataset: Dataset,
+    pub examples: usize,
+    /// How grays became two values, if they did.
+    pub binarisation: Option<Binarisation>,
+    pub rows: usize,
+    pub columns: usize,
+}
+
+impl About {
+    fn pixels(&self, values: usize) -> String {
+        match self.binarisation {
+            Some(Binarisation::Threshold) => "two values by threshold".to_owned(),
+            Some(Binarisation::Stochastic) => "two values drawn by gray".to_owned(),
+            None => format!("{values} levels of gray"),
+        }
+    }
+
+    /// The first lines of a report: what is learnt, and how.
+    pub fn heading(&self, settings: &TrainSettings, examples: &Examples) -> String {
+        let TrainSettings { hidden, method, steps, epochs, batch, learning_rate, seed, .. } =
+            settings;
+        let values = examples.space().values();
+        let epochs = match epochs {
+            1 => "1 epoch".to_owned(),
+            epochs => format!("{epochs} epochs"),
+        };
+        format!(
+            "data     {} images of {}, {}×{} pixels, {}\n\
+             machine  {hidden} hidden units\n\
+             training {method}-{steps}, {epochs} in batches of {batch}, Adam with learning rate \
+             {learning_rate}, seed {seed}\n",
+            self.examples,
+            self.dataset,
+            self.rows,
+            self.columns,
+            self.pixels(values),
+        )
+    }
+
+    /// What goes into the file of the machine.
+    pub fn in_words(&self, trained: &Trained) -> String {
+        let pixels = self.pixels(trained.space().values());
+        format!("{} images of {}, {pixels}", self.examples, self.dataset)
+    }
+
+    fn reference(&self, trained: &Trained) -> Option<MachineStatistics> {
+        reference(self.dataset, trained.settings.hidden, trained.space().values())
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Json<'a> {
+    model: &'static str,
+    dataset: &'static str,
+    examples: usize,
+    binarise: Option<Binarisation>,
+    visible: usize,
+    values: usize,
+    hidden: usize,
+    method: &'static str,
+    steps: usize,
+    epochs: usize,
+    batch: usize,
+    learning_rate: f64,
+    seed: u64,
+    updates: usize,
+    complete: bool,
+    seconds: f64,
+    reconstruction_error: Option<f64>,
+    free_energy_gap: Option<f64>,
+    history: &'a [Report],
+    statistics: MachineStatistics,
+    reference: Option<MachineStatistics>,
+    files: Vec<String>,
+}
+
+/// One object for scripts.
+pub fn print_json(about: &About, trained: &Trained, files: &[&Path]) -> Result<(), Failure> {
+    let settings = &trained.settings;
+    let last = trained.history.last();
+    let json = Json {
+        model: "rbm",
+        dataset: about.dataset.name(),
+        examples: about.examples,
+        binarise: about.binarisation,
+        visible: trained.space().sites(),
+        values: trained.space().values(),
+        hidden: settings.hidden,
+        method: settings.method.name(),
+        steps: settings.steps,
+        epochs: settings.epochs,
+        batch: settings.batch,
+        learning_rate: settings.learning_rate,
+        seed: settings.seed,
+        updates: trained.updates,
+        complete: trained.complete,
+        seconds: trained.seconds,
+        reconstruction_error: last.map(|report| report.reconstruction_error),
+        free_energy_gap: last.map(|report| report.free_energy_gap),
+        history: &trained.history,
+        statistics: trained.statistics(),
+        reference: about.reference(trained),
+        files: files.iter().map(|path| path.display().to_string()).collect(),
+    };
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &json)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// How it went, the parameters beside those of the published machine, and what was written.
+pub fn print_text(about: &About, trained: &Trained, files: &[&Path]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let stopped = if trained.complete { "" } else { ", stopped early" };
+    writeln!(out, "{} updates in {:.1} s{stopped}\n", trained.updates, trained.seconds)?;
+    writeln!(out, "{}", course(&trained.history))?;
+    let statistics = trained.statistics();
+    writeln!(out, "{}", parameters(&statistics, about.reference(trained).as_ref()))?;
+    for path in files {
+        writeln!(out, "written  {}", path.display())?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The course of a training in a few lines.
+fn course(history: &[Report]) -> String {
+    const LINES: usize = 5;
+    let mut table = plain_table();
+    table.set_header(["update", "reconstruction error", "free-energy gap"]);
+    let last = history.len().saturating_sub(1);
+    let mut shown: Vec<usize> = (0..LINES).map(|line| line * last / (LINES - 1)).collect();
+    shown.dedup();
+    for report in shown.iter().filter_map(|index| history.get(*index)) {
+        table.add_row([
+            report.update.to_string(),
+            format!("{:.4}", report.reconstruction_error),
+            format!("{:.2}", report.free_energy_gap),
+        ]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let explanation = wrap(
+        "Reconstruction error: share of the pixels that one block Gibbs step is expected to \
+         change. Free-energy gap: of the data minus that of the chains.",
+        "",
+        "",
+    );
+    format!("{}\n{explanation}", finish(&mut table))
+}
+
+fn parameters(found: &MachineStatistics, published: Option<&MachineStatistics>) -> String {
+    let mut table = plain_table();
+    table.set_header(["", "", "mean", "sd", "min", "max"]);
+    for (name, found, published) in [
+        ("weight", found.weight, published.map(|machine| machine.weight)),
+        ("hidden bias", found.hidden_bias, published.map(|machine| machine.hidden_bias)),
+        ("visible bias", found.visible_bias, published.map(|machine| machine.visible_bias)),
+    ] {
+        let mut row = |name: &str, whose: &str, Statistics { mean, sd, min, max }| {
+            let numbers = [mean, sd, min, max].map(short);
+            table.add_row([vec![name.to_owned(), whose.to_owned()], numbers.to_vec()].concat());
+        };
+        row(name, "this machine", found);
+        if let Some(published) = published {
+            row("", "the authors'", published);
+        }
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    finish(&mut table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_course_has_its_first_and_last_line() {
+        let report = |update| Report { update, reconstruction_error: 0.25, free_energy_gap: -1.5 };
+        let text = course(&(1..=20).map(report).collect::<Vec<_>>());
+        let numbers: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|word| word.parse::<usize>().is_ok())
+            .collect();
+        assert_eq!(numbers, ["1", "5", "10", "15", "20"]);
+        assert!(text.contains("0.2500") && text.contains("-1.50"), "{text}");
+        assert!(course(&[report(1)]).contains("0.2500"));
+    }
+
+    #[test]
+    fn the_published_machine_stands_below() {
+        let published = reference(Dataset::Mnist, 25, 2).unwrap();
+        let text = parameters(&published, Some(&published));
+        assert_eq!(text.lines().filter(|line| line.contains("the authors'")).count(), 3);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(!parameters(&published, None).contains("authors"));
+    }
+}

@@ -1,0 +1,28 @@
+//! Images to learn from: read from the files they are published in, and turned into states.
+
+mod dataset;
+mod examples;
+mod idx;
+
+pub use dataset::Dataset;
+pub use examples::{Binarisation, Examples, quantise};
+pub use idx::{Images, read_images};
+
+/// Why there is nothing to learn from, in a sentence for the user.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DataError {
+    /// A file cannot be read or does not hold what it should.
+    #[error("{path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A folder does not hold the dataset.
+    #[error("{0}")]
+    Missing(String),
+    /// The examples do not make states.
+    #[error("{0}")]
+    Invalid(String),
+}

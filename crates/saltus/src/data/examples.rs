@@ -1,0 +1,204 @@
+//! Examples of states, which machines learn from: images with their grays cut into values.
+
+use super::{DataError, Images};
+use crate::rng::ChainRng;
+use crate::space::Space;
+use serde::Serialize;
+
+/// How grays become two values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Binarisation {
+    /// 1 where the gray is above one half.
+    #[default]
+    Threshold,
+    /// 1 with the gray as probability, drawn again whenever an image is looked at.
+    Stochastic,
+}
+
+/// The level of a gray among `values` equal ones: ⌊(values − 10⁻⁶) · pixel / 255⌋.
+///
+/// With two levels this is the threshold at one half.
+///
+/// ```
+/// use saltus::data::quantise;
+/// assert_eq!([0, 63, 64, 127, 128, 255].map(|pixel| quantise(pixel, 4)), [0, 0, 1, 1, 2, 3]);
+/// ```
+pub fn quantise(pixel: u8, values: usize) -> u8 {
+    ((values as f64 - 1e-6) * f64::from(pixel) / 255.0) as u8
+}
+
+/// States to learn from.
+///
+/// ```
+/// use saltus::Space;
+/// use saltus::data::Examples;
+/// // Two states of three bits.
+/// let examples = Examples::new(Space::new(3, 2)?, vec![0, 1, 1, 0, 0, 1])?;
+/// assert_eq!(examples.mean(), [0.0, 0.5, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Examples {
+    space: Space,
+    /// States, or the grays that they are drawn from.
+    content: Vec<u8>,
+    /// Whether a state is drawn whenever an example is looked at.
+    drawn: bool,
+}
+
+impl Examples {
+    /// These states, one after the other.
+    pub fn new(space: Space, states: Vec<u8>) -> Result<Self, DataError> {
+        if states.is_empty() || !states.len().is_multiple_of(space.sites()) {
+            return Err(DataError::Invalid(format!(
+                "{} values are not a number of states of {} sites",
+                states.len(),
+                space.sites()
+            )));
+        }
+        if let Some(value) = states.iter().find(|value| usize::from(**value) >= space.values()) {
+            return Err(DataError::Invalid(format!(
+                "value {value} is not one of the {} values of a site, which count from 0",
+                space.values()
+            )));
+        }
+        Ok(Self { space, content: states, drawn: false })
+    }
+
+    /// The pixels of images as sites of that many values; with more than two values they are
+    /// [quantised](quantise), whatever the binarisation.
+    pub fn from_images(
+        images: Images,
+        values: usize,
+        binarisation: Binarisation,
+    ) -> Result<Self, DataError> {
+        let space = Space::new(images.rows * images.columns, values)
+            .map_err(|error| DataError::Invalid(error.to_string()))?;
+        let drawn = values == 2 && binarisation == Binarisation::Stochastic;
+        let mut content = images.pixels;
+        if !drawn {
+            let level: Vec<u8> = (0..=255).map(|pixel| quantise(pixel, values)).collect();
+            content.iter_mut().for_each(|pixel| *pixel = level[usize::from(*pixel)]);
+        }
+        Ok(Self { space, content, drawn })
+    }
+
+    /// The space of the states.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Number of examples.
+    pub fn count(&self) -> usize {
+        self.content.len() / self.space.sites()
+    }
+
+    /// Puts an example into `state`; random numbers are used only if it has to be drawn.
+    ///
+    /// # Panics
+    /// If there is no such example, or the state has another length.
+    pub fn fill(&self, index: usize, rng: &mut ChainRng, state: &mut [u8]) {
+        let sites = self.space.sites();
+        state.copy_from_slice(&self.content[index * sites..(index + 1) * sites]);
+        if self.drawn {
+            for pixel in state {
+                *pixel = u8::from(rng.flip(f64::from(*pixel) / 255.0));
+            }
+        }
+    }
+
+    /// How often each value occurs at each site: with two values, how often 1 does; with more, a
+    /// row of values per site.
+    pub fn mean(&self) -> Vec<f64> {
+        let planes = self.space.planes();
+        let mut sums = vec![0u64; self.space.diff_len()];
+        for example in self.content.chunks_exact(self.space.sites()) {
+            for (value, sums) in example.iter().zip(sums.chunks_exact_mut(planes)) {
+                match sums {
+                    [sum] => *sum += u64::from(*value),
+                    row => row[usize::from(*value)] += 1,
+                }
+            }
+        }
+        let whole = self.count() as f64 * if self.drawn { 255.0 } else { 1.0 };
+        sums.iter().map(|sum| *sum as f64 / whole).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    fn images(pixels: &[u8]) -> Images {
+        Images { rows: 1, columns: 2, pixels: pixels.to_vec() }
+    }
+
+    fn state(examples: &Examples, index: usize) -> [u8; 2] {
+        let mut state = [9; 2];
+        examples.fill(index, &mut ChainRng::new(0, Stream::Training(0)), &mut state);
+        state
+    }
+
+    #[test]
+    fn a_gray_above_one_half_is_one() {
+        // 127/255 = 0.498, 128/255 = 0.502.
+        let examples =
+            Examples::from_images(images(&[0, 127, 128, 255]), 2, Binarisation::Threshold).unwrap();
+        assert_eq!([state(&examples, 0), state(&examples, 1)], [[0, 0], [1, 1]]);
+        assert_eq!(examples.mean(), [0.5, 0.5]);
+        for pixel in 0..=255 {
+            assert_eq!(quantise(pixel, 2) == 1, f64::from(pixel) / 255.0 > 0.5, "{pixel}");
+        }
+    }
+
+    #[test]
+    fn levels_are_those_computed_by_hand() {
+        // 4·63/255 = 0.988, 4·64/255 = 1.004, 4·191/255 = 2.996, 4·192/255 = 3.012.
+        let four = [(0, 0), (63, 0), (64, 1), (127, 1), (128, 2), (191, 2), (192, 3), (255, 3)];
+        for (pixel, level) in four {
+            assert_eq!(quantise(pixel, 4), level, "{pixel}");
+        }
+        // 8·31/255 = 0.973, 8·32/255 = 1.004, 8·223/255 = 6.996, 8·224/255 = 7.027.
+        for (pixel, level) in [(31, 0), (32, 1), (223, 6), (224, 7), (255, 7)] {
+            assert_eq!(quantise(pixel, 8), level, "{pixel}");
+        }
+        // 3·85/255 = 1 exactly, and 3 − 10⁻⁶ falls just short of it.
+        assert_eq!((quantise(85, 3), quantise(86, 3)), (0, 1));
+        assert_eq!((quantise(1, 256), quantise(255, 256)), (1, 255));
+    }
+
+    #[test]
+    fn frequencies_are_counted_per_value() {
+        let images = images(&[0, 255, 64, 255, 0, 128, 0, 0]);
+        let examples = Examples::from_images(images, 4, Binarisation::Threshold).unwrap();
+        assert_eq!(examples.mean(), [0.75, 0.25, 0.0, 0.0, 0.25, 0.0, 0.25, 0.5]);
+    }
+
+    #[test]
+    fn stochastic_bits_have_the_gray_as_probability() {
+        let examples =
+            Examples::from_images(images(&[51, 255]), 2, Binarisation::Stochastic).unwrap();
+        assert_eq!(examples.mean(), [0.2, 1.0]);
+        let mut rng = ChainRng::new(3, Stream::Training(7));
+        let (mut ones, draws) = ([0u32; 2], 20_000);
+        for _ in 0..draws {
+            let mut state = [0; 2];
+            examples.fill(0, &mut rng, &mut state);
+            ones = [ones[0] + u32::from(state[0]), ones[1] + u32::from(state[1])];
+        }
+        assert_eq!(ones[1], draws);
+        // Five standard deviations of a mean of 20,000 draws with probability 0.2.
+        assert!((f64::from(ones[0]) / f64::from(draws) - 0.2).abs() < 0.0142, "{ones:?}");
+    }
+
+    #[test]
+    fn what_is_no_state_is_refused() {
+        let space = Space::new(2, 3).unwrap();
+        let refused = |states: &[u8]| Examples::new(space, states.to_vec()).unwrap_err();
+        assert!(refused(&[]).to_string().contains("0 values are not"));
+        assert!(refused(&[0, 1, 2]).to_string().contains("3 values are not"));
+        assert!(refused(&[0, 3]).to_string().contains("value 3 is not one of the 3"));
+    }
+}

@@ -1,0 +1,204 @@
+//! Learning a restricted Boltzmann machine from examples.
+//!
+//! ```
+//! use saltus::data::Examples;
+//! use saltus::run::Wish;
+//! use saltus::train::{TrainSettings, train_rbm};
+//! use saltus::{Model, Space};
+//! // Four bits that are always all equal.
+//! let states = [[0; 4], [1; 4]].concat().repeat(50);
+//! let examples = Examples::new(Space::new(4, 2)?, states)?;
+//! let settings = TrainSettings { hidden: 2, steps: 2, epochs: 3, batch: 20, ..Default::default() };
+//! let trained = train_rbm(&examples, &settings, |_| Wish::Continue)?;
+//! assert_eq!((trained.updates, trained.machine()?.space().sites()), (15, 4));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod adam;
+mod gibbs;
+mod gradient;
+mod machine;
+mod reference;
+mod settings;
+mod statistics;
+mod streams;
+#[cfg(test)]
+mod tests;
+mod trained;
+
+pub use reference::reference;
+pub use settings::{Method, TrainError, TrainSettings};
+pub use statistics::{MachineStatistics, Statistics};
+pub use trained::Trained;
+
+use crate::data::Examples;
+use crate::rng::ChainRng;
+use crate::run::Wish;
+use adam::Step;
+use gibbs::{BLOCK, Workspace};
+use gradient::{Gradient, Learner, Phase};
+use machine::{Machine, clamped_mean, draw_independent};
+use rayon::ThreadPool;
+use serde::Serialize;
+use std::time::Instant;
+
+/// How well the machine did at an update, before its parameters were moved.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The update, counted from 1.
+    pub update: usize,
+    /// Share of the sites of the data that one block Gibbs step is expected to change.
+    pub reconstruction_error: f64,
+    /// Mean free energy (−log π, up to the same constant) of the data minus that of the chains:
+    /// near zero if the machine finds both equally likely.
+    pub free_energy_gap: f64,
+}
+
+/// Where a training is.
+#[derive(Clone, Copy, Debug)]
+pub struct TrainProgress {
+    /// Updates made.
+    pub update: usize,
+    /// Updates that will have been made at the end.
+    pub updates: usize,
+    /// The latest report.
+    pub latest: Report,
+}
+
+/// Reports per epoch.
+const REPORTS: usize = 20;
+
+/// Trains a machine; `monitor` is told of every update and may ask to stop.
+///
+/// The same seed gives the same machine, byte for byte, for any number of threads.
+pub fn train_rbm(
+    examples: &Examples,
+    settings: &TrainSettings,
+    mut monitor: impl FnMut(TrainProgress) -> Wish,
+) -> Result<Trained, TrainError> {
+    let (per_epoch, updates) = settings.updates(examples)?;
+    let started = Instant::now();
+    let pool = pool(settings.threads)?;
+    let data_mean = clamped_mean(examples);
+    let mut training = Training::new(examples, settings, &data_mean);
+    let mut history: Vec<Report> = Vec::new();
+    let mut made = 0;
+    'epochs: for _ in 0..settings.epochs {
+        training.shuffle();
+        for batch in 0..per_epoch {
+            let update = made + 1;
+            let wanted = batch.is_multiple_of(per_epoch.div_ceil(REPORTS)) || update == updates;
+            if let Some(report) = pool.install(|| training.update(update, batch, wanted))? {
+                history.push(report);
+            }
+            made = update;
+            let latest = history[history.len() - 1];
+            if monitor(TrainProgress { update, updates, latest }) == Wish::Stop {
+                break 'epochs;
+            }
+        }
+    }
+    Ok(Trained {
+        settings: settings.clone(),
+        updates: made,
+        complete: made == updates,
+        history,
+        seconds: started.elapsed().as_secs_f64(),
+        data_mean,
+        machine: training.machine,
+    })
+}
+
+/// Threads of their own, so that others' settings do not matter.
+fn pool(threads: Option<usize>) -> Result<ThreadPool, TrainError> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build()
+        .map_err(|error| TrainError::Threads(error.to_string()))
+}
+
+/// Everything a training changes.
+struct Training<'a> {
+    examples: &'a Examples,
+    settings: &'a TrainSettings,
+    machine: Machine,
+    learner: Learner,
+    gradient: Gradient,
+    data: Phase,
+    chains: Phase,
+    /// The order in which examples are looked at.
+    order: Vec<u32>,
+    order_rng: ChainRng,
+    /// One stream per example of a batch and its chain.
+    rngs: Vec<ChainRng>,
+    work: Vec<Workspace>,
+}
+
+impl<'a> Training<'a> {
+    fn new(examples: &'a Examples, settings: &'a TrainSettings, mean: &[f32]) -> Self {
+        let (space, batch, seed) = (*examples.space(), settings.batch, settings.seed);
+        let machine = Machine::new(space, settings.hidden, mean, seed);
+        let mut chains = Phase::new(&machine, batch);
+        let mut rngs: Vec<_> =
+            (0..batch).map(|row| ChainRng::new(seed, streams::chain(row))).collect();
+        if settings.method == Method::Pcd {
+            for (state, rng) in chains.states.chunks_exact_mut(space.sites()).zip(&mut rngs) {
+                draw_independent(&space, mean, rng, state);
+            }
+        }
+        Self {
+            examples,
+            settings,
+            learner: Learner::new(&machine),
+            gradient: Gradient::new(&machine),
+            data: Phase::new(&machine, batch),
+            chains,
+            order: (0..examples.count() as u32).collect(),
+            order_rng: ChainRng::new(seed, streams::order()),
+            rngs,
+            work: vec![Workspace::new(&machine); batch.div_ceil(BLOCK)],
+            machine,
+        }
+    }
+
+    /// A new order of the examples.
+    fn shuffle(&mut self) {
+        for index in (1..self.order.len()).rev() {
+            self.order.swap(index, self.order_rng.below(index + 1));
+        }
+    }
+
+    /// One update from that batch of the order, and a report if it is wanted.
+    fn update(
+        &mut self,
+        update: usize,
+        batch: usize,
+        wanted: bool,
+    ) -> Result<Option<Report>, TrainError> {
+        let Self { machine, data, chains, rngs, work, .. } = self;
+        let size = self.settings.batch;
+        let end = self.order.len().min((batch + 1) * size);
+        let batch = &self.order[batch * size..end];
+        data.show(machine, (self.examples, batch), rngs, work);
+        if self.settings.method == Method::Cd {
+            chains.resize(machine, batch.len());
+            chains.states.copy_from_slice(&data.states);
+        }
+        chains.walk(machine, self.settings.steps, rngs, work);
+        data.look(machine, rngs, work);
+        chains.look(machine, rngs, work);
+        let report = wanted.then(|| Report {
+            update,
+            reconstruction_error: data.reconstruction_error(machine, &mut work[0]),
+            free_energy_gap: chains.mean_log_prob() - data.mean_log_prob(),
+        });
+        self.gradient.fill(machine, data, chains);
+        let learning_rate = self.settings.learning_rate;
+        self.learner.update(machine, &self.gradient, Step::new(learning_rate, update));
+        if machine.is_usable() {
+            Ok(report)
+        } else {
+            Err(TrainError::Diverged { update, learning_rate })
+        }
+    }
+}

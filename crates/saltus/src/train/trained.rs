@@ -1,0 +1,168 @@
+//! A machine that was trained: to sample from, to look at, to keep.
+
+use super::gibbs::{BLOCK, Workspace};
+use super::gradient::Phase;
+use super::machine::{Machine, draw_independent};
+use super::{MachineStatistics, Report, Statistics, TrainError, TrainSettings, pool, streams};
+use crate::model::ModelError;
+use crate::model::rbm::Rbm;
+use crate::rng::ChainRng;
+use crate::space::Space;
+use safetensors::{Dtype, View};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+/// A trained machine and how it came about.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// How it was trained.
+    pub settings: TrainSettings,
+    /// Updates made.
+    pub updates: usize,
+    /// Whether these were all that were asked for.
+    pub complete: bool,
+    /// How well it did in the course of it.
+    pub history: Vec<Report>,
+    /// Wall time.
+    pub seconds: f64,
+    /// Frequencies of the values in the data, kept away from 0 and 1.
+    pub(super) data_mean: Vec<f32>,
+    pub(super) machine: Machine,
+}
+
+impl Trained {
+    /// Its visible sites.
+    pub fn space(&self) -> &Space {
+        &self.machine.space
+    }
+
+    /// The machine as a model to sample from.
+    pub fn machine(&self) -> Result<Rbm, ModelError> {
+        Rbm::new(
+            self.machine.space.values(),
+            &self.weight(),
+            self.hidden_bias(),
+            &self.machine.visible_bias,
+            Some(&self.data_mean),
+        )
+    }
+
+    /// Its weights as [hidden, visible], or [hidden, visible, values] with more than two.
+    pub fn weight(&self) -> Vec<f32> {
+        self.machine.weights_by_unit()
+    }
+
+    fn hidden_bias(&self) -> &[f32] {
+        &self.machine.hidden_bias[..self.machine.hidden]
+    }
+
+    /// Its parameters summed up.
+    pub fn statistics(&self) -> MachineStatistics {
+        MachineStatistics {
+            weight: Statistics::of(&self.weight()),
+            hidden_bias: Statistics::of(self.hidden_bias()),
+            visible_bias: Statistics::of(&self.machine.visible_bias),
+        }
+    }
+
+    /// States of so many chains, one after the other, that started from independent sites with
+    /// the frequencies of the data and made that many block Gibbs steps.
+    pub fn samples(&self, count: usize, steps: usize) -> Result<Vec<u8>, TrainError> {
+        let machine = &self.machine;
+        let mut chains = Phase::new(machine, count);
+        let mut rngs: Vec<_> = (0..count)
+            .map(|number| ChainRng::new(self.settings.seed, streams::sample(number)))
+            .collect();
+        for (state, rng) in chains.states.chunks_exact_mut(machine.space.sites()).zip(&mut rngs) {
+            draw_independent(&machine.space, &self.data_mean, rng, state);
+        }
+        let mut work = vec![Workspace::new(machine); count.div_ceil(BLOCK)];
+        pool(self.settings.threads)?.install(|| chains.walk(machine, steps, &mut rngs, &mut work));
+        Ok(chains.states)
+    }
+
+    /// Writes it as a safetensors file that [`Rbm::load`] reads, with `about` and how it was
+    /// trained in its metadata. The file appears whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>, about: &str) -> Result<(), TrainError> {
+        let path = path.as_ref();
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        self.write(partial.as_ref(), about)
+            .and_then(|()| fs::rename(&partial, path).map_err(|error| error.to_string()))
+            .map_err(|reason| {
+                // It may not even have come into being.
+                let _ = fs::remove_file(&partial);
+                TrainError::File {
+                    path: path.display().to_string(),
+                    reason: format!("cannot be written: {reason}"),
+                }
+            })
+    }
+
+    fn write(&self, path: &Path, about: &str) -> Result<(), String> {
+        let space = &self.machine.space;
+        let visible = match space.planes() {
+            1 => vec![space.sites()],
+            values => vec![space.sites(), values],
+        };
+        let weight = self.weight();
+        let tensors = [
+            ("weight", &weight[..], [&[self.machine.hidden], &visible[..]].concat()),
+            ("hidden_bias", self.hidden_bias(), vec![self.machine.hidden]),
+            ("visible_bias", &self.machine.visible_bias, visible.clone()),
+            ("data_mean", &self.data_mean, visible),
+        ]
+        .map(|(name, numbers, shape)| (name, Tensor::new(numbers, shape)));
+        // One entry: several would come in an order of their own in every file.
+        let metadata = HashMap::from([("training".to_owned(), self.in_words(about))]);
+        let bytes =
+            safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
+        // Not by the crate's own function, whose files nobody but their owner may read.
+        let mut file = File::create(path).map_err(|error| error.to_string())?;
+        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(|error| error.to_string())
+    }
+
+    /// Everything that decides the bytes of the machine.
+    fn in_words(&self, about: &str) -> String {
+        let TrainSettings { method, steps, batch, learning_rate, seed, .. } = &self.settings;
+        format!(
+            "{about}; {method}-{steps}, {} updates of {batch} examples, Adam with learning rate \
+             {learning_rate}, seed {seed}, saltus {}",
+            self.updates,
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+}
+
+/// A tensor on its way into a file.
+struct Tensor {
+    bytes: Vec<u8>,
+    shape: Vec<usize>,
+}
+
+impl Tensor {
+    fn new(numbers: &[f32], shape: Vec<usize>) -> Self {
+        Self { bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect(), shape }
+    }
+}
+
+impl View for Tensor {
+    fn dtype(&self) -> Dtype {
+        Dtype::F32
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
