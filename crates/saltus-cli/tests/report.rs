@@ -47,9 +47,9 @@ fn the_page_holds_everything_and_asks_for_nothing() {
     for title in titles {
         assert!(html.contains(&format!("<h3>{title}")), "{title}");
     }
-    // log π, four distances, magnetisation, changes: six charts each.
-    assert_eq!(html.matches("<div role=\"tabpanel\"").count(), 7);
-    assert_eq!(html.matches("class=\"chart\"").count(), 7 * 6 + 2 + 1);
+    // log π, three distances, magnetisation, changes: six charts each.
+    assert_eq!(html.matches("<div role=\"tabpanel\"").count(), 6);
+    assert_eq!(html.matches("class=\"chart\"").count(), 6 * 6 + 2 + 1);
     assert_eq!(html.matches("<img").count(), 1 + 20);
     // Only the name of SVG itself looks like an address.
     let addresses = html.replace("http://www.w3.org/2000/svg", "");
