@@ -52,7 +52,10 @@ impl Demand {
 
 /// Fails if so many bytes of something are more than the machine has to offer.
 pub fn check_bytes(what: &str, needed: f64) -> Result<(), Failure> {
-    let available = available().unwrap_or(UNKNOWN);
+    check_bytes_against(what, needed, available().unwrap_or(UNKNOWN))
+}
+
+fn check_bytes_against(what: &str, needed: f64, available: f64) -> Result<(), Failure> {
     if needed <= available {
         return Ok(());
     }
@@ -88,5 +91,13 @@ mod tests {
         assert_eq!(demand(2500, 100).check(), Ok(()));
         assert!(demand(2500, 100).check_against(1000.0).is_err());
         assert!(demand(usize::MAX, usize::MAX).check().is_err());
+        let gibibyte = 1024f64.powi(3);
+        assert_eq!(check_bytes_against("weights", gibibyte, gibibyte), Ok(()));
+        assert_eq!(
+            check_bytes_against("weights", 3.0 * gibibyte, gibibyte),
+            Err(Failure::Usage(
+                "weights need about 3.0 GiB of memory, but there are 1.0 GiB".into()
+            ))
+        );
     }
 }
