@@ -1,10 +1,12 @@
 //! What can be written on the command line.
 
 mod model;
+mod paper;
 mod store;
 mod train;
 
 pub use model::*;
+pub use paper::PaperArguments;
 pub use store::{ExportArguments, StoreArguments};
 pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
 
@@ -37,6 +39,8 @@ pub enum Command {
     Export(ExportArguments),
     /// Learn a model from data and keep it in a file
     Train(TrainArguments),
+    /// Repeat the paper's sampling study: tables, figures, and a verdict on each of its claims
+    Paper(PaperArguments),
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ mod memory;
 mod model;
 mod number;
 mod observe;
+mod paper;
 mod parse;
 mod per_site;
 mod picture;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Paper(arguments) => paper::run(&arguments),
     };
     match finished {
         Ok(finish) => finish.exit_code(),

@@ -27,7 +27,7 @@
 //! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
 //! [`run`] → [`sink`] → [`stats`] → [`summary`]. Draws go to memory ([`trace`]) or, with the feature
 //! `zarr`, to disk (`store`), from where a run can be resumed. Beside them, [`data`] reads images and
-//! [`train`] learns a machine from them.
+//! [`train`] learns a machine from them; [`study`] names what the paper measured.
 
 pub mod checkpoint;
 pub mod data;
@@ -44,6 +44,7 @@ pub mod space;
 pub mod stats;
 #[cfg(feature = "zarr")]
 pub mod store;
+pub mod study;
 pub mod summary;
 pub mod trace;
 pub mod train;

@@ -1,0 +1,73 @@
+//! The study on disk: one small file per cell that is done, so that an interrupted study goes on.
+
+use super::cell::{Cell, Protocol};
+use super::measure::Row;
+use crate::failure::Failure;
+use std::path::{Path, PathBuf};
+
+/// The folder of a study.
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens it, or makes it.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        for folder in [path.to_path_buf(), path.join("cells"), path.join("machines")] {
+            std::fs::create_dir_all(&folder).map_err(|error| {
+                Failure::Failed(format!("cannot make the folder {}: {error}", folder.display()))
+            })?;
+        }
+        Ok(Self { path: path.to_path_buf() })
+    }
+
+    /// A file or folder in it.
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn cell(&self, cell: &Cell) -> PathBuf {
+        self.path.join("cells").join(format!("{}.json", cell.name()))
+    }
+
+    /// The result of a cell, if it is there, of the same study and target, and worth as many steps.
+    pub fn find(
+        &self,
+        cell: &Cell,
+        protocol: Protocol,
+        machine: Option<&str>,
+    ) -> Result<Option<Row>, Failure> {
+        let path = self.cell(cell);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                let reason = format!("cannot read {}: {error}", path.display());
+                return Err(Failure::Failed(reason));
+            }
+        };
+        let row: Row = serde_json::from_str(&text).map_err(|error| {
+            Failure::Failed(format!(
+                "{} is not the result of a cell ({error}): delete it to run the cell again",
+                path.display()
+            ))
+        })?;
+        let same = row.study_seed == protocol.seed && row.machine.as_deref() == machine;
+        let enough = row.steps >= protocol.steps_of(cell) && row.chains >= protocol.chains && same;
+        Ok(enough.then_some(row))
+    }
+
+    /// Keeps the result of a cell: whole, or not at all.
+    pub fn keep(&self, cell: &Cell, row: &Row) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(row)?;
+        self.write(&self.cell(cell), format!("{text}\n").as_bytes())
+    }
+
+    /// Writes a file beside its place and moves it there.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        let beside = path.with_extension("partial");
+        std::fs::write(&beside, bytes)
+            .and_then(|()| std::fs::rename(&beside, path))
+            .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
+    }
+}
