@@ -1,11 +1,15 @@
 //! `saltus paper`: the paper's sampling study, cell by cell, with a verdict on what it claims.
 
 mod cell;
+mod claims;
+mod figures;
 mod folder;
 mod look;
 mod machines;
 mod measure;
 mod pace;
+mod results;
+mod tables;
 mod target;
 
 use crate::arguments::PaperArguments;
@@ -14,19 +18,32 @@ use crate::model::{Context, with_model};
 use crate::progress::View;
 use crate::{interrupt, say};
 use cell::{Cell, Protocol, cells, is_machine};
+use claims::{Claim, judge};
 use folder::Folder;
 use machines::{Machine, Machines};
-use measure::{Measuring, Row};
+use measure::Measuring;
+use results::Results;
 use saltus::study::Target;
+use serde::Serialize;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Runs what is missing of the study and writes what it says.
 pub fn run(arguments: &PaperArguments) -> Result<Finish, Failure> {
+    if arguments.list {
+        return list();
+    }
     let protocol = Protocol {
         chains: arguments.chains.unwrap_or(100),
         steps: arguments.steps.unwrap_or(arguments.budget.steps()),
         seed: arguments.seed.unwrap_or(0),
     };
+    if protocol.steps < FEWEST_STEPS {
+        return Err(Failure::Usage(format!(
+            "a cell needs at least {FEWEST_STEPS} steps to be tuned and measured, got {}",
+            protocol.steps
+        )));
+    }
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("saltus-paper"));
     let folder = Folder::open(&out)?;
     let machines = Machines {
@@ -36,10 +53,85 @@ pub fn run(arguments: &PaperArguments) -> Result<Finish, Failure> {
         threads: arguments.threads,
         quiet: arguments.quiet,
     };
-    let mut study = Study { arguments, protocol, folder: &folder, machines, rows: Vec::new() };
-    let finish = study.run()?;
-    say(&format!("{} cells", study.rows.len()));
+    let study = Study { arguments, protocol, folder: &folder, machines };
+    let all = study.cells();
+    let heading = study.heading(&all);
+    if !arguments.json {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{heading}")?;
+        out.flush()?;
+    } else if !arguments.quiet {
+        say(&heading);
+    }
+    let finish = study.run(&all)?;
+    // What was in the folder before belongs to the study, too.
+    let results = Results::new(folder.rows(protocol.seed)?);
+    let claims = judge(&results);
+    let files = write_files(&folder, &results, &claims)?;
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        let done = results.rows().len();
+        let printed = Printed { complete: finish == Finish::Complete, done, claims, files };
+        serde_json::to_writer_pretty(&mut out, &printed)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{}", tables::terminal(&results, &claims))?;
+        for file in files {
+            writeln!(out, "written  {file}")?;
+        }
+        if finish == Finish::Early {
+            writeln!(out, "Stopped early; the same command goes on.")?;
+        }
+    }
     Ok(finish)
+}
+
+/// Below this there is nothing to tune or to measure.
+const FEWEST_STEPS: usize = 200;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed {
+    /// Whether every cell that was asked for is there.
+    complete: bool,
+    /// Cells that are there.
+    done: usize,
+    claims: Vec<Claim>,
+    files: Vec<String>,
+}
+
+/// The targets by name.
+fn list() -> Result<Finish, Failure> {
+    let mut out = std::io::stdout().lock();
+    for target in Target::ALL {
+        let cells = cells(target, 0).len();
+        writeln!(out, "{:16} {:3} cells  {}", target.name(), cells, target.describe())?;
+    }
+    Ok(Finish::Complete)
+}
+
+/// Puts the tables and figures into the folder; returns their names.
+fn write_files(
+    folder: &Folder,
+    results: &Results,
+    claims: &[Claim],
+) -> Result<Vec<String>, Failure> {
+    let mut files = vec![
+        ("results.csv".to_owned(), tables::csv(results.rows())?),
+        ("claims.md".to_owned(), tables::claims(claims).into_bytes()),
+        ("running-time.md".to_owned(), tables::running_time(results).into_bytes()),
+        ("gibbs.md".to_owned(), tables::gibbs(results).into_bytes()),
+    ];
+    for target in results.targets() {
+        let svg = figures::figure(results, target).svg();
+        files.push((format!("{target}.svg"), svg.into_bytes()));
+    }
+    let written = files.iter().map(|(name, bytes)| {
+        let path = folder.join(name);
+        folder.write(&path, bytes)?;
+        Ok(path.display().to_string())
+    });
+    written.collect()
 }
 
 struct Study<'a> {
@@ -47,12 +139,11 @@ struct Study<'a> {
     protocol: Protocol,
     folder: &'a Folder,
     machines: Machines<'a>,
-    rows: Vec<Row>,
 }
 
 impl Study<'_> {
     /// The cells in the order they are run, target by target.
-    fn cells(&self) -> Result<Vec<Cell>, Failure> {
+    fn cells(&self) -> Vec<Cell> {
         let named = &self.arguments.targets;
         let mut all = Vec::new();
         for target in Target::ALL {
@@ -67,11 +158,30 @@ impl Study<'_> {
                 all.extend(cells(target, model_seed));
             }
         }
-        Ok(all)
+        all
     }
 
-    fn run(&mut self) -> Result<Finish, Failure> {
-        let all = self.cells()?;
+    /// What is going to be done.
+    fn heading(&self, all: &[Cell]) -> String {
+        let Protocol { chains, steps, seed } = self.protocol;
+        let mut targets: Vec<Target> = all.iter().map(|cell| cell.target).collect();
+        targets.dedup();
+        let left_out = self.arguments.targets.is_empty() && !self.machines.known();
+        let note = if left_out {
+            "left out the rbm targets: --machines or --data says where machines come from\n"
+        } else {
+            ""
+        };
+        format!(
+            "study    {} cells of {} targets, seed {seed}\n\
+             protocol {chains} chains of {steps} steps, half discarded; Gibbs sweeps a tenth\n\
+             {note}",
+            all.len(),
+            targets.len(),
+        )
+    }
+
+    fn run(&self, all: &[Cell]) -> Result<Finish, Failure> {
         interrupt::listen();
         let mut machine: Option<(Target, Option<Machine>)> = None;
         for (number, cell) in all.iter().enumerate() {
@@ -83,24 +193,22 @@ impl Study<'_> {
                 return Ok(Finish::Early);
             }
             let words = machine.map(|machine| machine.words.as_str());
-            let row = match self.folder.find(cell, self.protocol, words)? {
-                Some(row) => Some(row),
-                None => self.measure(cell, machine, (number + 1, all.len()))?,
-            };
-            self.rows.extend(row);
-            if interrupt::requested() {
-                return Ok(if number + 1 < all.len() { Finish::Early } else { Finish::Complete });
+            let found = self.folder.find(cell, self.protocol, words)?.is_some();
+            let done = found || self.measure(cell, machine, (number + 1, all.len()))?;
+            if !done || (interrupt::requested() && number + 1 < all.len()) {
+                return Ok(Finish::Early);
             }
         }
         Ok(Finish::Complete)
     }
 
+    /// Runs a cell and keeps its row; false if the user stopped it.
     fn measure(
         &self,
         cell: &Cell,
         machine: Option<&Machine>,
         (number, all): (usize, usize),
-    ) -> Result<Option<Row>, Failure> {
+    ) -> Result<bool, Failure> {
         let label = format!("{number}/{all} {}", cell.name());
         let mut view = View::new(&label, self.arguments.quiet);
         let model = target::model_of(cell.target, machine.map(|machine| machine.path.clone()));
@@ -117,6 +225,6 @@ impl Study<'_> {
         if let Some(row) = &row {
             self.folder.keep(cell, row)?;
         }
-        Ok(row)
+        Ok(row.is_some())
     }
 }

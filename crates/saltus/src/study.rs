@@ -89,6 +89,28 @@ impl Target {
         self.row().0
     }
 
+    /// One line saying what it is.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::BernoulliLow => "10,000 independent bits, logits of deviation 5",
+            Self::BernoulliHigh => "10,000 independent bits, logits of deviation 0.5",
+            Self::Categorical4 => "2,000 independent sites of 4 values",
+            Self::Categorical8 => "2,000 independent sites of 8 values",
+            Self::IsingLow => "50×50 Ising lattice in a random field, coupling 1",
+            Self::IsingHigh => "50×50 Ising lattice in a random field, coupling 0.5",
+            Self::Potts4 => "30×30 Potts lattice of 4 values in a random field",
+            Self::Potts8 => "30×30 Potts lattice of 8 values in a random field",
+            Self::FhmmBinaryLow => "factorial HMM, 100 time steps of 20 binary chains",
+            Self::FhmmBinaryHigh => "factorial HMM, 200 time steps of 10 binary chains",
+            Self::Fhmm4 => "factorial HMM, 200 time steps of 10 chains of 4 values",
+            Self::Fhmm8 => "factorial HMM, 200 time steps of 10 chains of 8 values",
+            Self::Rbm25 => "RBM of 25 hidden units on binary MNIST",
+            Self::Rbm200 => "RBM of 200 hidden units on binary MNIST",
+            Self::Rbm4 => "RBM of 50 hidden units on Fashion-MNIST in 4 levels",
+            Self::Rbm8 => "RBM of 50 hidden units on Fashion-MNIST in 8 levels",
+        }
+    }
+
     /// Seconds that the paper reports for 100 chains of 100,000 steps, on hardware it does not
     /// name.
     ///

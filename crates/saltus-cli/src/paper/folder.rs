@@ -3,6 +3,7 @@
 use super::cell::{Cell, Protocol};
 use super::measure::Row;
 use crate::failure::Failure;
+use saltus::Sampler;
 use std::path::{Path, PathBuf};
 
 /// The folder of a study.
@@ -38,23 +39,38 @@ impl Folder {
         machine: Option<&str>,
     ) -> Result<Option<Row>, Failure> {
         let path = self.cell(cell);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                let reason = format!("cannot read {}: {error}", path.display());
-                return Err(Failure::Failed(reason));
-            }
-        };
-        let row: Row = serde_json::from_str(&text).map_err(|error| {
-            Failure::Failed(format!(
-                "{} is not the result of a cell ({error}): delete it to run the cell again",
-                path.display()
-            ))
-        })?;
+        if !path.exists() {
+            return Ok(None);
+        }
+        let row = read(&path)?;
         let same = row.study_seed == protocol.seed && row.machine.as_deref() == machine;
         let enough = row.steps >= protocol.steps_of(cell) && row.chains >= protocol.chains && same;
         Ok(enough.then_some(row))
+    }
+
+    /// Everything that is there of the study with that seed, in the order of the study.
+    pub fn rows(&self, study_seed: u64) -> Result<Vec<Row>, Failure> {
+        let folder = self.path.join("cells");
+        let failed = |error: std::io::Error| {
+            Failure::Failed(format!("cannot read the folder {}: {error}", folder.display()))
+        };
+        let mut rows = Vec::new();
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.extension().is_some_and(|ending| ending == "json") {
+                rows.push(read(&path)?);
+            }
+        }
+        rows.retain(|row| row.study_seed == study_seed);
+        let samplers = Sampler::ALL.map(Sampler::name);
+        let place = |row: &Row| {
+            let sampler = samplers.iter().position(|name| *name == row.sampler.name());
+            let weight = row.weight.map(|weight| weight.name());
+            let fixed = row.fixed_scale.map(f64::to_bits);
+            (row.target(), row.model_seed, fixed.is_some(), sampler, weight, fixed)
+        };
+        rows.sort_by_key(place);
+        Ok(rows)
     }
 
     /// Keeps the result of a cell: whole, or not at all.
@@ -70,4 +86,15 @@ impl Folder {
             .and_then(|()| std::fs::rename(&beside, path))
             .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
     }
+}
+
+fn read(path: &Path) -> Result<Row, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::Failed(format!(
+            "{} is not the result of a cell ({error}): delete it to run the cell again",
+            path.display()
+        ))
+    })
 }

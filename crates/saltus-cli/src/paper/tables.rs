@@ -1,0 +1,126 @@
+//! The study as tables: in Markdown for files, in plain text for terminals, and all cells as CSV.
+
+use super::claims::Claim;
+use super::measure::Row;
+use super::results::{PER_EVALUATION, PER_SECOND, Results, SECONDS, weights_of};
+use crate::failure::Failure;
+use crate::number::short;
+use crate::table::{finish, plain_table, wrap};
+use comfy_table::CellAlignment;
+use saltus::Sampler;
+use saltus::study::{SAMPLERS, Target};
+
+/// Every cell, a line each.
+pub fn csv(rows: &[Row]) -> Result<Vec<u8>, Failure> {
+    let failed = |reason: String| Failure::Failed(format!("cannot write the table: {reason}"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row).map_err(|error| failed(error.to_string()))?;
+    }
+    writer.into_inner().map_err(|error| failed(error.to_string()))
+}
+
+/// Our seconds for 100,000 steps beside the paper's, with the ratio.
+pub fn running_time(results: &Results) -> String {
+    let mut text = String::from(
+        "Seconds for 100,000 steps of all chains, with the weight function sqrt where there is one: \
+         ours / the paper's (how many times faster). The paper does not name its hardware.\n\n",
+    );
+    let names = SAMPLERS.map(Sampler::name);
+    text += &format!("| target | {} |\n", names.join(" | "));
+    text += &format!("|---{}|\n", "|---:".repeat(SAMPLERS.len()));
+    for target in results.targets() {
+        let cells = SAMPLERS.map(|sampler| {
+            let weight = weights_of(sampler)[0];
+            let ours = results.mean(target, sampler, weight, SECONDS);
+            match (ours, target.paper_seconds(sampler)) {
+                (Some(ours), Some(paper)) => {
+                    format!("{} / {} ({}×)", short(ours), short(paper), short(paper / ours))
+                }
+                _ => "–".to_owned(),
+            }
+        });
+        text += &format!("| {target} | {} |\n", cells.join(" | "));
+    }
+    text
+}
+
+/// The claims with their numbers and verdicts.
+pub fn claims(claims: &[Claim]) -> String {
+    let mut text = String::from(
+        "A number marked ✗ is not what the claim says. Per evaluation and per second, a sampler is \
+         represented by the better of its two weight functions unless one is named; in brackets, whom \
+         the number compares with.\n\n| | claim | verdict | numbers |\n|---|---|---|---|\n",
+    );
+    for claim in claims {
+        let parts = claim.parts.iter().filter(|part| !part.answers.is_empty());
+        let numbers = parts.map(|part| format!("*{}*: {}", part.question, part.numbers()));
+        let numbers = numbers.collect::<Vec<_>>().join("<br>");
+        text += &format!(
+            "| {} | {} | **{}** | {numbers} |\n",
+            claim.id, claim.statement, claim.verdict
+        );
+    }
+    text
+}
+
+/// Where Gibbs sweeps are ahead of every sampler that uses differences, per second.
+pub fn gibbs(results: &Results) -> String {
+    let mut text = String::from(
+        "Effective draws of a chain per second: Gibbs sweeps beside the best sampler that uses \
+         differences.\n\n| target | Gibbs | best other | | Gibbs / other |\n|---|---:|---|---:|---:|\n",
+    );
+    for target in results.targets() {
+        let gibbs = results.best(target, Sampler::Gibbs, PER_SECOND);
+        let best = results.best_of(target, &SAMPLERS[3..], PER_SECOND);
+        if let (Some(gibbs), Some((sampler, best))) = (gibbs, best) {
+            text += &format!(
+                "| {target} | {} | {sampler} | {} | {} |\n",
+                short(gibbs),
+                short(best),
+                short(gibbs / best)
+            );
+        }
+    }
+    text
+}
+
+/// What a terminal shows: two grids of effective draws, one of times, and the verdicts.
+pub fn terminal(results: &Results, claims: &[Claim]) -> String {
+    let per = |measure| move |target, sampler| results.best(target, sampler, measure).map(short);
+    let faster = |target: Target, sampler: Sampler| {
+        let ours = results.mean(target, sampler, weights_of(sampler)[0], SECONDS)?;
+        Some(short(target.paper_seconds(sampler)? / ours))
+    };
+    let mut text = grid("Effective draws per evaluation, of 50,000", results, &per(PER_EVALUATION));
+    text += &grid("Effective draws of a chain per second", results, &per(PER_SECOND));
+    text += &grid("How many times faster than the paper's table", results, &faster);
+    text += "Claims\n";
+    for claim in claims {
+        let first = format!("{:4} {:13} ", claim.id, claim.verdict.to_string());
+        text += &wrap(claim.statement, &first, "                   ");
+    }
+    text
+}
+
+/// A line per target and a column per sampler.
+fn grid(
+    title: &str,
+    results: &Results,
+    value: &dyn Fn(Target, Sampler) -> Option<String>,
+) -> String {
+    let samplers: Vec<Sampler> = SAMPLERS.into_iter().chain([Sampler::Gibbs]).collect();
+    let mut table = plain_table();
+    table.set_header([""].into_iter().chain(samplers.iter().map(|sampler| sampler.name())));
+    for target in results.targets() {
+        let values = samplers
+            .iter()
+            .map(|sampler| value(target, *sampler).unwrap_or_else(|| "–".to_owned()));
+        table.add_row([target.name().to_owned()].into_iter().chain(values));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+        column.set_padding((1, 0));
+    }
+    format!("{title}\n{}\n", finish(&mut table))
+}
