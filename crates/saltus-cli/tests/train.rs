@@ -2,29 +2,9 @@
 
 mod common;
 
-use common::{saltus, saltus_with};
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use std::io::Write;
+use common::{images_of_columns as data, saltus, saltus_with};
 use std::path::Path;
 use tempfile::TempDir;
-
-/// 200 images of 6×5 pixels with a bright column, in a folder like the published ones.
-fn data() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let mut bytes = vec![0, 0, 8, 3];
-    bytes.extend([200u32, 6, 5].iter().flat_map(|size| size.to_be_bytes()));
-    for image in 0..200 {
-        bytes.extend((0..30).map(|pixel| if pixel % 5 == image % 5 { 230u8 } else { 20 }));
-    }
-    let own = folder.path().join("mnist");
-    std::fs::create_dir(&own).unwrap();
-    let file = std::fs::File::create(own.join("train-images-idx3-ubyte.gz")).unwrap();
-    let mut encoder = GzEncoder::new(file, Compression::fast());
-    encoder.write_all(&bytes).unwrap();
-    encoder.finish().unwrap();
-    folder
-}
 
 /// The command on that data, with a file in the same folder and these options besides.
 fn line(data: &TempDir, file: &str, options: &str) -> String {

@@ -85,3 +85,20 @@ pub fn tensors(entries: &[(&str, &[usize], &[f32])]) -> Vec<u8> {
     });
     serialize(views, None).unwrap()
 }
+
+/// 200 images of 6×5 pixels with a bright column, in a folder like MNIST's.
+pub fn images_of_columns() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = vec![0, 0, 8, 3];
+    bytes.extend([200u32, 6, 5].iter().flat_map(|size| size.to_be_bytes()));
+    for image in 0..200 {
+        bytes.extend((0..30).map(|pixel| if pixel % 5 == image % 5 { 230u8 } else { 20 }));
+    }
+    let own = folder.path().join("mnist");
+    std::fs::create_dir(&own).unwrap();
+    let file = std::fs::File::create(own.join("train-images-idx3-ubyte.gz")).unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, &bytes).unwrap();
+    encoder.finish().unwrap();
+    folder
+}
