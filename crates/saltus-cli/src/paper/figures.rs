@@ -57,7 +57,7 @@ pub fn figure(results: &Results, target: Target) -> BarPlot {
         subtitles: vec![
             space.unwrap_or_default(),
             format!(
-                "{chains} chains of {steps} steps, half discarded; bars: standard deviation over \
+                "{chains} chains of {steps} steps, half discarded; error bars: standard deviation over \
                  chains{averaged}; log scale"
             ),
         ],
