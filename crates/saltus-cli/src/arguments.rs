@@ -1,10 +1,12 @@
 //! What can be written on the command line.
 
+mod flow;
 mod model;
 mod paper;
 mod store;
 mod train;
 
+pub use flow::FlowArguments;
 pub use model::*;
 pub use paper::PaperArguments;
 pub use store::{ExportArguments, StoreArguments};
@@ -13,7 +15,7 @@ pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedMode
 use crate::observe::Observe;
 use crate::parse;
 use clap::{Args, Parser, Subcommand};
-use saltus::{Differences, Sampler, Settings, Weight};
+use saltus::{Differences, Sampler, Settings, Solver, Weight};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,6 +43,8 @@ pub enum Command {
     Train(TrainArguments),
     /// Repeat the paper's sampling study: tables, figures, and a verdict on each of its claims
     Paper(PaperArguments),
+    /// Follow the gradient flow itself, on a few states: densities, divergence, distances, particles
+    Flow(FlowArguments),
 }
 
 #[derive(Debug, Args)]
@@ -138,6 +142,9 @@ pub struct RunArguments {
     /// Weight function [default: sqrt]: sqrt, ratio, min, max or sum
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub weight: Option<Weight>,
+    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler or exact
+    #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
+    pub solver: Option<Solver>,
     /// Number of chains [default: 100]
     #[arg(
         long, global = true, value_name = "N", help_heading = RUN,
@@ -207,6 +214,7 @@ impl RunArguments {
         Settings {
             sampler,
             weight: self.weight.unwrap_or_default(),
+            solver: self.solver.unwrap_or_default(),
             differences,
             chains: self.chains.unwrap_or(default.chains),
             warmup: self.warmup.unwrap_or(default.warmup),
@@ -240,6 +248,7 @@ mod tests {
         let defaults = [
             ("sampler", default.sampler.to_string()),
             ("weight", default.weight.to_string()),
+            ("solver", default.solver.to_string()),
             ("chains", default.chains.to_string()),
             ("warmup", default.warmup.to_string()),
             ("draws", default.draws.to_string()),

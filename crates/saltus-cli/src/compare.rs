@@ -7,7 +7,7 @@ use crate::plot::bars::{Bar, BarPlot, Panel};
 use crate::progress::View;
 use crate::{interrupt, plot, say, table};
 use saltus::sampler::Scale;
-use saltus::{Ended, Model, Run, Sampler, Settings, Summary};
+use saltus::{Ended, Model, Run, Sampler, Settings, Solver, Summary};
 use serde::Serialize;
 use std::io::Write;
 
@@ -30,8 +30,10 @@ pub fn run(arguments: CompareArguments) -> Result<Finish, Failure> {
     with_model(&arguments.model, context, comparing)?
 }
 
-/// A scale or a target is meant for the samplers that have one; the others run as they are.
+/// A solver is meant for dlmc; a scale or a target is meant for the samplers that have one; the others run as they are.
 fn for_sampler(settings: Settings, sampler: Sampler) -> Settings {
+    let solver = if sampler == Sampler::Dlmc { settings.solver } else { Solver::default() };
+    let settings = Settings { solver, ..settings };
     match sampler.scale() {
         Scale::None => Settings { scale: None, target_acceptance: None, ..settings },
         Scale::StepSize | Scale::Radius => settings,

@@ -3,7 +3,7 @@
 use crate::arguments::{Arguments, ListArguments};
 use crate::failure::{Failure, Finish};
 use clap::CommandFactory;
-use saltus::{Sampler, Weight};
+use saltus::{Sampler, Solver, Weight};
 use serde::Serialize;
 use std::io::Write;
 
@@ -12,6 +12,7 @@ struct Catalogue {
     models: Vec<Entry>,
     samplers: Vec<Entry>,
     weights: Vec<Entry>,
+    solvers: Vec<Entry>,
 }
 
 #[derive(Serialize)]
@@ -38,6 +39,7 @@ pub fn run(arguments: &ListArguments) -> Result<Finish, Failure> {
             ("Models", &catalogue.models),
             ("Samplers", &catalogue.samplers),
             ("Weight functions", &catalogue.weights),
+            ("Solvers of dlmc", &catalogue.solvers),
         ];
         let longest = groups.iter().flat_map(|(_, entries)| entries.iter());
         let width = longest.map(|entry| entry.name.len()).max().unwrap_or(0);
@@ -67,6 +69,7 @@ fn catalogue() -> Catalogue {
     Catalogue {
         models: models.collect(),
         samplers: Sampler::ALL.map(|sampler| Entry::new(sampler.name(), sampler.describe())).into(),
+        solvers: Solver::ALL.map(|solver| Entry::new(solver.name(), solver.describe())).into(),
         weights: Weight::ALL.map(|weight| Entry::new(weight.name(), weight.describe())).into(),
     }
 }

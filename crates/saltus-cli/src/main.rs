@@ -4,6 +4,7 @@ mod arguments;
 mod compare;
 mod export;
 mod failure;
+mod flow;
 mod interrupt;
 mod job;
 mod list;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Paper(arguments) => paper::run(&arguments),
+        Command::Flow(arguments) => flow::run(&arguments),
     };
     match finished {
         Ok(finish) => finish.exit_code(),

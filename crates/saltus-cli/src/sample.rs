@@ -9,7 +9,7 @@ use crate::progress::View;
 use crate::{interrupt, per_site, picture, say, table};
 use saltus::math::bytes::count_nonzero;
 use saltus::stats::Diagnosis;
-use saltus::{Ended, Model, Outcome, Run, Settings, Summary};
+use saltus::{Ended, Model, Outcome, Run, Settings, Solver, Summary};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
@@ -128,6 +128,10 @@ fn heading<M: Model>(about: &About, model: &M, job: &Job) -> String {
     } else {
         String::new()
     };
+    let solver = match settings.solver {
+        Solver::Interpolate => String::new(),
+        solver => format!(", solver {solver}"),
+    };
     let Settings { sampler, chains, warmup, draws, thin, .. } = settings;
     let every = if *thin == 1 { String::new() } else { format!(", one every {thin} steps") };
     let resumed = match &job.destination {
@@ -137,7 +141,7 @@ fn heading<M: Model>(about: &About, model: &M, job: &Job) -> String {
         _ => String::new(),
     };
     format!(
-        "{}sampler  {sampler}{weight}\n\
+        "{}sampler  {sampler}{weight}{solver}\n\
          chains   {chains}, each with {warmup} steps of warm-up and {draws} draws{every}\n\
          {resumed}",
         about.heading(model.space())

@@ -2,6 +2,7 @@
 
 pub mod block_gibbs;
 pub mod conditional;
+pub mod exact_row;
 #[cfg(test)]
 mod exactness;
 pub mod gibbs;

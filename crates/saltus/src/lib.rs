@@ -31,6 +31,8 @@
 
 pub mod checkpoint;
 pub mod data;
+#[cfg(feature = "flow")]
+pub mod flow;
 pub mod kernel;
 pub mod linear;
 pub mod math;
@@ -40,6 +42,7 @@ pub mod rng;
 pub mod run;
 pub mod sampler;
 pub mod sink;
+pub mod solver;
 pub mod space;
 pub mod stats;
 #[cfg(feature = "zarr")]
@@ -58,6 +61,7 @@ pub use rng::ChainRng;
 pub use run::{Ended, Outcome, Run, RunError, Settings};
 pub use sampler::Sampler;
 pub use sink::Sink;
+pub use solver::Solver;
 pub use space::{Space, States};
 pub use summary::Summary;
 pub use trace::Trace;

@@ -3,6 +3,7 @@
 use crate::run::{Outcome, Seconds, SiteCounts};
 use crate::sampler::Sampler;
 use crate::sink::SITES_CHANGED;
+use crate::solver::Solver;
 use crate::stats::{Diagnosis, EssSummary, Overlap, diagnose, split_rhat, summarise};
 use crate::trace::Trace;
 use crate::verdict::Evidence;
@@ -22,6 +23,9 @@ pub struct Summary {
     pub sampler: Sampler,
     /// Its weight function, if it has one.
     pub weight: Option<Weight>,
+    /// Its solver, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solver: Option<Solver>,
     /// Number of sites.
     pub sites: usize,
     /// Values per site.
@@ -161,6 +165,7 @@ impl Summary {
             description: None,
             sampler: settings.sampler,
             weight: settings.sampler.uses_weight().then_some(settings.weight),
+            solver: (settings.sampler == Sampler::Dlmc).then_some(settings.solver),
             sites: space.sites(),
             values: space.values(),
             chains: trace.chains(),

@@ -5,6 +5,7 @@
 //! These are the reference that the vectorised single-precision rows of the samplers are tested
 //! against; they are exact and slow.
 
+use super::exact_row::ExactRow;
 use crate::math::{log_sum_exp, log1mexp};
 use crate::weight::Weight;
 use serde::{Deserialize, Serialize};
@@ -24,11 +25,13 @@ pub enum RowFormula {
     Euler,
     /// DMALA: rⱼ ∝ h·Gⱼ, rᵢ ∝ 1.
     Normalised,
+    /// Exact DLMC: the row of exp(hQ), Q_kj = g(νⱼ/νₖ). With two values the same as interpolated.
+    Exact,
 }
 
 impl RowFormula {
     /// Every formula.
-    pub const ALL: [Self; 3] = [Self::Interpolated, Self::Euler, Self::Normalised];
+    pub const ALL: [Self; 4] = [Self::Interpolated, Self::Euler, Self::Normalised, Self::Exact];
 
     /// The logarithms of the row of a site whose differences are `diff`, zero at `current`.
     ///
@@ -70,6 +73,10 @@ impl RowFormula {
                     stay += log_nu[j].exp() * -(row[j] - log_nu[j]).exp_m1();
                 }
                 row[current] = stay.ln();
+            }
+            Self::Exact => {
+                ExactRow::default().write(diff, current, h, weight, &mut row);
+                row.iter_mut().for_each(|entry| *entry = entry.ln());
             }
         }
         row

@@ -131,7 +131,7 @@ pub(super) fn new_block<'a, M: Model>(
         Sampler::Dmala => boxed(model, rows(RowFormula::Normalised), settings, chains, observables),
         Sampler::Dlmcf => boxed(model, rows(RowFormula::Euler), settings, chains, observables),
         Sampler::Dlmc => {
-            boxed(model, rows(RowFormula::Interpolated), settings, chains, observables)
+            boxed(model, rows(settings.solver.formula()), settings, chains, observables)
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::model::Differences;
 use crate::sampler::{STEP_SIZES, Sampler, Scale};
 use crate::sink::SinkError;
+use crate::solver::Solver;
 use crate::space::Space;
 use crate::weight::Weight;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ pub struct Settings {
     pub sampler: Sampler,
     /// Its weight function.
     pub weight: Weight,
+    /// How dlmc makes its rows; the others have no choice.
+    pub solver: Solver,
     /// The differences it sees.
     pub differences: Differences,
     /// Number of chains.
@@ -49,6 +52,7 @@ impl Default for Settings {
         Self {
             sampler: Sampler::default(),
             weight: Weight::default(),
+            solver: Solver::default(),
             differences: Differences::default(),
             chains: 100,
             warmup: 3000,
@@ -90,6 +94,9 @@ pub enum RunError {
     /// A setting for tuning, given to a sampler that has no scale.
     #[error("{0} has no scale: there is nothing to set or to tune")]
     NoScale(Sampler),
+    /// A solver, given to a sampler that has none.
+    #[error("{0} has no solver to choose: that is about dlmc")]
+    NoSolver(Sampler),
     /// More steps than can be counted.
     #[error(
         "{warmup} steps of warm-up and {draws} draws of {thin} steps are more than can be counted"
@@ -179,6 +186,9 @@ impl Settings {
             && !(target > 0.0 && target < 1.0)
         {
             return Err(RunError::TargetAcceptance(target));
+        }
+        if self.solver != Solver::default() && self.sampler != Sampler::Dlmc {
+            return Err(RunError::NoSolver(self.sampler));
         }
         let tunes = self.target_acceptance.is_some() || self.scale.is_some();
         if tunes && self.sampler.scale() == Scale::None {

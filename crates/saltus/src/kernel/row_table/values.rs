@@ -4,8 +4,10 @@
 use super::formula::Formula;
 use super::tile::{Product, SMALLEST, TILE, hold, select};
 use super::weight_function::WeightFunction;
+use crate::kernel::exact_row::ExactRow;
 use crate::math::{Arithmetic, larger};
 use crate::rng::ChainRng;
+use crate::weight::Weight;
 
 /// The rows of one state.
 pub(super) struct ValueRows {
@@ -87,6 +89,39 @@ impl ValueRows {
             }
         }
         if nans == 0 { self.log_prob_of(to) } else { f64::NAN }
+    }
+
+    /// The same with rows of matrix exponentials, site by site in double precision.
+    pub(super) fn prepare_exactly(
+        &mut self,
+        weight: Weight,
+        h: f64,
+        from: &[u8],
+        diff: &[f32],
+        to: &[u8],
+    ) -> f64 {
+        let Self { probabilities, totals, values } = self;
+        let sites = from.len();
+        let mut maker = ExactRow::default();
+        let mut of_site = vec![0.0; *values];
+        let mut row = vec![0.0; *values];
+        for (site, own) in from.iter().enumerate() {
+            for (value, entry) in of_site.iter_mut().enumerate() {
+                *entry = f64::from(hold(diff[value * sites + site]));
+            }
+            maker.write(&of_site, usize::from(*own), h, weight, &mut row);
+            if row[0].is_nan() {
+                return f64::NAN;
+            }
+            let mut moved = 0.0f32;
+            for (value, entry) in row.iter().enumerate() {
+                let entry = larger(*entry as f32, SMALLEST);
+                probabilities[value * sites + site] = entry;
+                moved += if value == usize::from(*own) { 0.0 } else { entry };
+            }
+            totals[site] = moved + probabilities[usize::from(*own) * sites + site];
+        }
+        self.log_prob_of(to)
     }
 
     /// Draws by walking through the entries of the other values; what is left over stays, so that
