@@ -40,3 +40,8 @@ fn every_command_about_diagnostics_works() {
 fn every_command_about_results_works() {
     run_all(include_str!("../../../docs/results.md"), 7);
 }
+
+#[test]
+fn every_command_about_the_flow_works() {
+    run_all(include_str!("../../../docs/flow.md"), 4);
+}
