@@ -32,13 +32,11 @@ fn scripts_get_the_flow_as_one_object() {
 
 #[test]
 fn two_states_have_the_distance_of_the_integral() {
-    for (target, weight, expected) in [
-        ("0.5,0.5", "sqrt", 0.5756413164893677),
-        ("0.8,0.2", "ratio", 0.8549661950707171),
-    ] {
-        let line = format!(
-            "flow --target {target} --from 0.2,0.8 --to 0.6,0.4 --weight {weight} --json"
-        );
+    for (target, weight, expected) in
+        [("0.5,0.5", "sqrt", 0.5756413164893677), ("0.8,0.2", "ratio", 0.8549661950707171)]
+    {
+        let line =
+            format!("flow --target {target} --from 0.2,0.8 --to 0.6,0.4 --weight {weight} --json");
         let found = saltus(&line).json()["w2_from_to"].as_f64().unwrap();
         assert!((found - expected).abs() < 1e-10, "{found} {expected}");
     }

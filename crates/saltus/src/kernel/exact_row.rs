@@ -3,8 +3,8 @@
 //!
 //! Every weight function has a way of its own that never forms the matrix exponential: two values
 //! have a closed form; √t and 1 + t make Q a diagonal plus few outer products, whose resolvent is
-//! known and is inverted along a contour ([`talbot`]); min and max have closed forms after sorting
-//! ([`ranked`]); t/(1+t) has rates below one, so that sums of powers converge ([`uniformisation`]).
+//! known and is inverted along a contour (`talbot.rs`); min and max have closed forms after sorting
+//! (`ranked.rs`); t/(1+t) has rates below one, so that sums of powers converge (`uniformisation.rs`).
 //! All are sums of positive terms, or of terms that hardly cancel.
 
 mod ranked;
