@@ -121,7 +121,7 @@ const KINDS: [&str; 3] = ["without differences", "few sites per step", "all site
 fn kind(sampler: Sampler) -> usize {
     match sampler {
         Sampler::Rwm | Sampler::Hb | Sampler::Bg | Sampler::Gibbs => 0,
-        Sampler::Lb1 | Sampler::Gwg | Sampler::Pas => 1,
+        Sampler::Lb1 | Sampler::Gwg | Sampler::Dld | Sampler::Pas => 1,
         Sampler::Dmala | Sampler::Dlmcf | Sampler::Dlmc => 2,
     }
 }

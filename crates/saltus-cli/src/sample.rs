@@ -56,7 +56,9 @@ impl UseModel for Sampling<'_> {
         let mut run = Run::new(model, settings)
             .references(REFERENCES)
             .monitor(|progress| view.show(progress));
-        if settings.chains.saturating_mul(model.space().sites()) <= MOST_WATCHED {
+        let few = settings.chains.saturating_mul(model.space().sites()) <= MOST_WATCHED;
+        // Sites are counted draw by draw, which weighted draws do not allow.
+        if few && !settings.sampler.is_weighted() {
             run = run.watch_sites();
         }
         if model.space().is_binary() {

@@ -7,6 +7,7 @@ pub mod exact_row;
 mod exactness;
 pub mod gibbs;
 pub mod hamming_ball;
+pub mod jump_process;
 pub mod local_change;
 pub mod metropolis;
 pub mod path;
@@ -148,6 +149,12 @@ pub trait Kernel<M: Model>: Send + Sync {
         rngs: &mut [ChainRng],
         reports: &mut [StepReport],
     ) -> Result<(), StepError>;
+
+    /// By what the current state of a chain counts as a draw; none if all count the same.
+    fn holding_time(&self, memory: &Self::Memory, chain: usize) -> Option<f64> {
+        let _ = (memory, chain);
+        None
+    }
 }
 
 /// Checks log π at a state a chain would stand on: −∞ is a forbidden state, NaN and +∞ an error.

@@ -18,7 +18,7 @@ use crate::checkpoint::{Checkpoint, Fingerprint};
 use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
 use crate::sink::{Plan, STATISTICS, Sink};
-use crate::trace::{HAMMING, LOG_PROB, Trace};
+use crate::trace::{HAMMING, LOG_PROB, Trace, WEIGHT};
 use block::{ChainResult, Observables};
 use driver::{Driver, Pace};
 use running_ess::RunningEss;
@@ -203,10 +203,12 @@ impl<'a, M: Model> Run<'a, M> {
             block::draw_initial_state(self.model, &mut rng, reference)?;
         }
         let own = std::mem::take(&mut self.observables);
-        let names = names(references.len(), &own)?;
+        let weighted = settings.sampler.is_weighted();
+        let names = names(references.len(), &own, weighted)?;
         let observables = Observables {
             references,
             own,
+            weighted,
             watch_sites: self.watch_sites,
             keep_snapshots,
             keep_states: sink.wants_states(),
@@ -235,7 +237,9 @@ impl<'a, M: Model> Run<'a, M> {
             blocks,
             pool: &pool,
             monitor: &mut self.monitor,
-            running_ess: RunningEss::new(self.monitored),
+            // Weighted draws would need their weights for every look.
+            running_ess: RunningEss::new(self.monitored && !weighted),
+            weights: weighted.then(|| names.len() - 1),
             sink,
             checkpoint_every: self.checkpoint_every,
             fingerprint,
@@ -274,14 +278,21 @@ impl<'a, M: Model> Run<'a, M> {
 }
 
 /// Names of all observables, each once.
-fn names(references: usize, own: &[Observable<'_>]) -> Result<Vec<String>, RunError> {
+fn names(
+    references: usize,
+    own: &[Observable<'_>],
+    weighted: bool,
+) -> Result<Vec<String>, RunError> {
     let mut names = vec![LOG_PROB.to_owned(), HAMMING.to_owned()];
     names.extend((2..=references).map(|number| format!("{HAMMING}_{number}")));
     for Observable { name, .. } in own {
-        if names.contains(name) || STATISTICS.contains(&name.as_str()) {
+        if names.contains(name) || STATISTICS.contains(&name.as_str()) || name == WEIGHT {
             return Err(RunError::ObservableName(name.clone()));
         }
         names.push(name.clone());
+    }
+    if weighted {
+        names.push(WEIGHT.to_owned());
     }
     Ok(names)
 }

@@ -26,6 +26,8 @@ pub enum Sampler {
     Lb1,
     /// Gibbs with gradients, one site.
     Gwg,
+    /// The jump process itself, whose states are weighted.
+    Dld,
     /// Path-auxiliary sampler, several sites.
     Pas,
     /// Discrete Metropolis-adjusted Langevin.
@@ -53,13 +55,14 @@ pub const STEP_SIZES: (f64, f64) = (1e-9, 1e9);
 
 impl Sampler {
     /// Every sampler, from the simplest to DLMC.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Rwm,
         Self::Hb,
         Self::Bg,
         Self::Gibbs,
         Self::Lb1,
         Self::Gwg,
+        Self::Dld,
         Self::Pas,
         Self::Dmala,
         Self::Dlmcf,
@@ -75,6 +78,7 @@ impl Sampler {
             Self::Gibbs => "gibbs",
             Self::Lb1 => "lb1",
             Self::Gwg => "gwg",
+            Self::Dld => "dld",
             Self::Pas => "pas",
             Self::Dmala => "dmala",
             Self::Dlmcf => "dlmcf",
@@ -93,6 +97,9 @@ impl Sampler {
             Self::Gibbs => "Gibbs: a step is one sweep over all sites, by colours on sparse graphs",
             Self::Lb1 => "locally balanced: one informed change per step, exact differences",
             Self::Gwg => "Gibbs with gradients: one informed change per step",
+            Self::Dld => {
+                "the jump process itself: one change per step, never rejected, draws are weighted"
+            }
             Self::Pas => "path-auxiliary: a tuned number of informed changes per step",
             Self::Dmala => "discrete MALA: all sites at once, normalised rates",
             Self::Dlmcf => "DLMC by clipped forward Euler: all sites at once",
@@ -105,12 +112,17 @@ impl Sampler {
         !matches!(self, Self::Rwm | Self::Hb | Self::Bg | Self::Gibbs)
     }
 
+    /// Whether its draws count by weights.
+    pub fn is_weighted(self) -> bool {
+        self == Self::Dld
+    }
+
     /// What its scale is.
     pub fn scale(self) -> Scale {
         match self {
             Self::Rwm | Self::Pas => Scale::Radius,
             Self::Dmala | Self::Dlmcf | Self::Dlmc => Scale::StepSize,
-            Self::Hb | Self::Bg | Self::Gibbs | Self::Lb1 | Self::Gwg => Scale::None,
+            Self::Hb | Self::Bg | Self::Gibbs | Self::Lb1 | Self::Gwg | Self::Dld => Scale::None,
         }
     }
 
@@ -134,6 +146,8 @@ impl Sampler {
             Self::Bg => values * values,
             Self::Gibbs => sites * values,
             Self::Lb1 => 2.0 * (sites * (values - 1.0) + 1.0),
+            // As for lb1, without the way back.
+            Self::Dld => sites * (values - 1.0) + 1.0,
             Self::Gwg | Self::Pas | Self::Dmala | Self::Dlmcf | Self::Dlmc => 4.0,
         }
     }

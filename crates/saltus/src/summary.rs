@@ -4,8 +4,11 @@ use crate::run::{Outcome, Seconds, SiteCounts};
 use crate::sampler::Sampler;
 use crate::sink::SITES_CHANGED;
 use crate::solver::Solver;
-use crate::stats::{Diagnosis, EssSummary, Overlap, diagnose, split_rhat, summarise};
-use crate::trace::Trace;
+use crate::stats::{
+    Diagnosis, EssSummary, Overlap, diagnose, diagnose_weighted, split_rhat, summarise,
+    weighted_ess_of_chains,
+};
+use crate::trace::{Trace, WEIGHT};
 use crate::verdict::Evidence;
 use crate::weight::Weight;
 use rayon::prelude::*;
@@ -117,6 +120,33 @@ pub struct Estimate {
     pub mcse: Option<f64>,
 }
 
+impl Estimate {
+    fn of(chains: &[Vec<f64>], weights: Option<&[Vec<f64>]>) -> Self {
+        match weights {
+            None => {
+                let summary = summarise(chains);
+                Self {
+                    mean: summary.map(|summary| summary.mean),
+                    sd: summary.map(|summary| summary.sd),
+                    mcse: summary.and_then(|summary| summary.mcse_mean),
+                }
+            }
+            Some(weights) => {
+                let Diagnosis { mean, sd, mcse, .. } = diagnose_weighted(chains, weights);
+                Self { mean, sd, mcse }
+            }
+        }
+    }
+}
+
+/// Judges draws, weighted or not.
+fn judge(chains: &[Vec<f64>], weights: Option<&[Vec<f64>]>) -> Diagnosis {
+    match weights {
+        None => diagnose(chains),
+        Some(weights) => diagnose_weighted(chains, weights),
+    }
+}
+
 /// Name of −log π among the observables, up to a constant what physicists call energy.
 pub const ENERGY: &str = "energy";
 
@@ -126,6 +156,7 @@ fn observables(trace: &Trace) -> Vec<ObservableSummary> {
     let energy: Vec<Vec<f64>> =
         trace.log_prob().iter().map(|chain| chain.iter().map(|value| -value).collect()).collect();
     let own = trace.names().iter().map(String::as_str).chain([SITES_CHANGED]);
+    let own = own.filter(|name| *name != WEIGHT);
     let mut named: Vec<(&str, &[Vec<f64>])> =
         own.filter_map(|name| Some((name, trace.series(name)?))).collect();
     // An observable of that name is somebody's own.
@@ -136,7 +167,7 @@ fn observables(trace: &Trace) -> Vec<ObservableSummary> {
         .par_iter()
         .map(|(name, chains)| ObservableSummary {
             name: (*name).to_owned(),
-            diagnosis: diagnose(chains),
+            diagnosis: judge(chains, trace.weights()),
         })
         .collect()
 }
@@ -145,15 +176,21 @@ impl Summary {
     /// Sums up a run of a model of that name.
     pub fn new(model: impl Into<String>, outcome: &Outcome) -> Self {
         let Outcome { settings, space, trace, seconds, .. } = outcome;
-        let ess = EssSummary::of_chains(trace.hamming());
-        let log_prob = summarise(trace.log_prob());
+        let ess = match trace.weights() {
+            None => EssSummary::of_chains(trace.hamming()),
+            Some(weights) => weighted_ess_of_chains(trace.hamming(), weights),
+        };
+        let log_prob = Estimate::of(trace.log_prob(), trace.weights());
         let observables = observables(trace);
         let site_counts = outcome.sites.as_ref().map(|sites| sites.counts);
         let overlap = outcome.sites.as_ref().and_then(|sites| sites.overlap);
         let verdict =
             Evidence { outcome, ess: &ess, observables: &observables, site_counts, overlap }
                 .verdict();
-        let rhats = [split_rhat(trace.hamming()), split_rhat(trace.log_prob())];
+        let rhats = [trace.hamming(), trace.log_prob()].map(|chains| match trace.weights() {
+            None => split_rhat(chains),
+            Some(weights) => diagnose_weighted(chains, weights).rhat,
+        });
         let rhat = rhats.into_iter().flatten().reduce(f64::max);
         let draws = trace.draws();
         let steps = (draws * settings.thin) as f64;
@@ -184,11 +221,7 @@ impl Summary {
             ess_of_all_chains_per_second: per(ess.mean * trace.chains() as f64, seconds.draws),
             seconds: *seconds,
             ns_per_site_step: per(seconds.draws * 1e9, site_steps),
-            log_prob: Estimate {
-                mean: log_prob.map(|summary| summary.mean),
-                sd: log_prob.map(|summary| summary.sd),
-                mcse: log_prob.and_then(|summary| summary.mcse_mean),
-            },
+            log_prob,
             sites_changed_per_step: outcome.sites_changed_per_step,
             ended: outcome.ended.to_string(),
             fine: verdict.fine,

@@ -19,6 +19,8 @@ pub struct Trace {
 
 /// Observable 0 of every trace: log π of the state.
 pub const LOG_PROB: &str = "log_prob";
+/// The last observable of a trace whose draws are weighted: by what each counts.
+pub const WEIGHT: &str = "weight";
 /// Observable 1 of every trace: number of sites that differ from a fixed random state.
 pub const HAMMING: &str = "hamming";
 
@@ -66,6 +68,12 @@ impl Trace {
     /// Hamming distance of every draw to the reference state, chain by chain.
     pub fn hamming(&self) -> &[Vec<f64>] {
         &self.series[1]
+    }
+
+    /// By what each draw counts, chain by chain; none if all count the same.
+    pub fn weights(&self) -> Option<&[Vec<f64>]> {
+        let last = self.names.last().is_some_and(|name| name == WEIGHT);
+        last.then(|| self.series[self.names.len() - 1].as_slice())
     }
 
     /// The states of one chain, draw after draw; empty unless states were kept.

@@ -299,7 +299,7 @@ fn exact_energies_of_the_periodic_ising_model() {
             let sweeps = match sampler {
                 Sampler::Gibbs => 1,
                 Sampler::Dmala | Sampler::Dlmcf | Sampler::Dlmc | Sampler::Pas => 4,
-                Sampler::Lb1 | Sampler::Gwg => sites / 8,
+                Sampler::Lb1 | Sampler::Gwg | Sampler::Dld => sites / 8,
                 _ => sites,
             };
             if side == 16 && beta > 0.4 && sweeps > 4 {

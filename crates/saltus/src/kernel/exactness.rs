@@ -5,6 +5,7 @@ use super::block_gibbs::BlockGibbs;
 use super::conditional::Conditional;
 use super::gibbs::Gibbs;
 use super::hamming_ball::HammingBall;
+use super::jump_process::{Jumps, LocalJumps};
 use super::local_change::LocalChange;
 use super::metropolis::{Metropolis, Proposal};
 use super::path::PathProposal;
@@ -246,6 +247,36 @@ macro_rules! on_all_models {
             check("a table of three values", &Table::new(3, 3, incremental));
         }
     }};
+}
+
+/// The jump process: where it jumps through, it does in proportion to π over the time it stays.
+fn check_jumps<M: Model, K: Kernel<M>>(name: &str, model: &M, kernel: &K, tolerance: f64) {
+    let times = all_states(model.space()).into_iter().map(|state| {
+        let mut memory = kernel.new_memory(model, 1);
+        let mut position = Position::new(state, model.space().sites());
+        kernel.start(1.0, model, &mut position, &mut memory).unwrap();
+        kernel.holding_time(&memory, 0).unwrap()
+    });
+    let mut jumped: Vec<f64> = probabilities(model).iter().zip(times).map(|(p, t)| p / t).collect();
+    let total: f64 = jumped.iter().sum();
+    jumped.iter_mut().for_each(|p| *p /= total);
+    let p = transitions(model, kernel, |_| 1.0);
+    let (invariance, balance) = (invariance_error(&jumped, &p), balance_error(&jumped, &p));
+    assert!(invariance < tolerance, "{name}: the law of the jumps is off by {invariance:e}");
+    assert!(balance < tolerance, "{name}: detailed balance of the jumps is off by {balance:e}");
+    assert!(p.iter().enumerate().all(|(x, row)| row[x] == 0.0), "{name}: a jump changes something");
+}
+
+#[test]
+fn the_jump_process_counts_states_by_the_time_it_stays() {
+    on_all_models!(|name, model| {
+        for weight in Weight::ALL {
+            check_jumps(name, model, &Jumps { weight }, SINGLE);
+            if LocalChange::suits(model, Differences::Exact) {
+                check_jumps(name, model, &LocalJumps { weight }, DOUBLE);
+            }
+        }
+    });
 }
 
 const BOTH: [Differences; 2] = [Differences::Taylor, Differences::Exact];

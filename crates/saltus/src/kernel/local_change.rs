@@ -92,9 +92,25 @@ impl ChangeWeights {
 }
 
 impl<M: Model> LocalChangeMemory<M> {
+    /// Draws a change of a chain.
+    pub(super) fn draw(
+        &self,
+        model: &M,
+        state: &[u8],
+        chain: usize,
+        rng: &mut ChainRng,
+    ) -> (usize, u8) {
+        self.weights[chain].draw(state, model.space().values(), rng)
+    }
+
+    /// The weight of all changes of a chain together.
+    pub(super) fn total(&self, chain: usize) -> f64 {
+        self.weights[chain].sites.total()
+    }
+
     /// Gives a site another value and weighs it and everyone who sees it anew; returns the change
     /// of log π.
-    fn change(
+    pub(super) fn change(
         &mut self,
         model: &M,
         weight: Weight,
@@ -166,7 +182,7 @@ impl<M: Model> Kernel<M> for LocalChange {
         let values = model.space().values();
         for (chain, (rng, report)) in rngs.iter_mut().zip(reports).enumerate() {
             let state = position.state_mut(chain);
-            let (site, value) = memory.weights[chain].draw(state, values, rng);
+            let (site, value) = memory.draw(model, state, chain, rng);
             let forward = memory.weights[chain].probability(site, value, values);
             let before = state[site];
             let change = memory

@@ -99,6 +99,26 @@ impl PathTable {
         );
     }
 
+    /// Takes away the changes that lead where π is zero: weight functions that never vanish would
+    /// let them happen.
+    pub(super) fn close_forbidden(&mut self, diff: &[f32]) {
+        let Self { sites, changes, weights, .. } = self;
+        for (entry, _) in diff.iter().enumerate().filter(|(_, diff)| **diff == f32::NEG_INFINITY) {
+            let site = entry % *sites;
+            if changes.is_empty() {
+                weights[site] = 0.0;
+            } else {
+                changes[entry] = 0.0;
+                weights[site] = changes_of(changes, *sites, site as u32).sum::<f64>() as f32;
+            }
+        }
+    }
+
+    /// The weight of all changes together.
+    pub(super) fn total(&self) -> f64 {
+        sum(&self.weights)
+    }
+
     /// Draws `count` distinct sites one after the other, and a change of each; returns the
     /// logarithm of the probability of that path.
     pub(super) fn draw(

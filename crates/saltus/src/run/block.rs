@@ -8,6 +8,7 @@ use crate::kernel::block_gibbs::BlockGibbs;
 use crate::kernel::conditional::Conditional;
 use crate::kernel::gibbs::Gibbs;
 use crate::kernel::hamming_ball::HammingBall;
+use crate::kernel::jump_process::{Jumps, LocalJumps};
 use crate::kernel::local_change::LocalChange;
 use crate::kernel::metropolis::Metropolis;
 use crate::kernel::path::PathProposal;
@@ -31,6 +32,8 @@ const REFRESH: usize = 1000;
 pub(super) struct Observables<'a> {
     pub(super) references: Vec<Vec<u8>>,
     pub(super) own: Vec<Observable<'a>>,
+    /// Whether draws count by weights, which come last.
+    pub(super) weighted: bool,
     pub(super) watch_sites: bool,
     /// Whether chains must be able to go on from a checkpoint.
     pub(super) keep_snapshots: bool,
@@ -40,7 +43,7 @@ pub(super) struct Observables<'a> {
 impl Observables<'_> {
     /// Numbers that are kept of a draw.
     fn count(&self) -> usize {
-        1 + self.references.len() + self.own.len()
+        1 + self.references.len() + self.own.len() + usize::from(self.weighted)
     }
 }
 
@@ -128,6 +131,10 @@ pub(super) fn new_block<'a, M: Model>(
                 boxed(model, kernel, settings, chains, observables)
             }
         }
+        Sampler::Dld if LocalChange::suits(model, Differences::Exact) => {
+            boxed(model, LocalJumps { weight }, settings, chains, observables)
+        }
+        Sampler::Dld => boxed(model, Jumps { weight }, settings, chains, observables),
         Sampler::Dmala => boxed(model, rows(RowFormula::Normalised), settings, chains, observables),
         Sampler::Dlmcf => boxed(model, rows(RowFormula::Euler), settings, chains, observables),
         Sampler::Dlmc => {
@@ -241,7 +248,8 @@ impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
     }
 
     fn keep(&mut self) {
-        let Observables { references, own, watch_sites, keep_states, .. } = self.observables;
+        let Observables { references, own, weighted, watch_sites, keep_states, .. } =
+            self.observables;
         let values = self.model.space().values();
         let chains = self.draws.iter_mut().zip(&mut self.since_kept).enumerate();
         for (chain, (draws, since_kept)) in chains {
@@ -253,6 +261,10 @@ impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
             }
             for (series, observable) in others.iter_mut().zip(own) {
                 series.push((observable.value)(state));
+            }
+            if *weighted {
+                let time = self.kernel.holding_time(&self.memory, chain).unwrap_or(1.0);
+                draws.series[1 + references.len() + own.len()].push(time);
             }
             if *watch_sites {
                 self.sites[chain].take(state, values);

@@ -26,6 +26,8 @@ pub(super) struct Driver<'d, 'a> {
     pub(super) pool: &'d rayon::ThreadPool,
     pub(super) monitor: &'d mut dyn FnMut(Progress) -> Wish,
     pub(super) running_ess: RunningEss,
+    /// Which observable holds the weights of the draws, if they have any.
+    pub(super) weights: Option<usize>,
     pub(super) sink: &'d mut dyn Sink,
     pub(super) checkpoint_every: Duration,
     /// Known if checkpoints are wanted.
@@ -133,7 +135,7 @@ impl Driver<'_, '_> {
         if self.steps == warmup {
             self.save(None)?;
         }
-        let rules = StopRules::new(self.settings);
+        let rules = StopRules::new(self.settings, self.weights);
         while self.steps < self.total_steps() {
             let look = rules.map_or(draws, |_| draws.min(StopRules::next_look(self.draws())));
             self.advance(warmup + look * thin, false)?;

@@ -4,7 +4,7 @@
 use super::Settings;
 use super::outcome::Reached;
 use crate::sink::{Sink, SinkError};
-use crate::stats::{combined_ess, split_rhat};
+use crate::stats::{combined_ess, diagnose_weighted, split_rhat};
 
 /// The first look.
 const FIRST_LOOK: usize = 100;
@@ -14,12 +14,14 @@ const FIRST_LOOK: usize = 100;
 pub(super) struct StopRules {
     ess: Option<f64>,
     rhat: Option<f64>,
+    /// Which observable holds the weights of the draws, if they have any.
+    weights: Option<usize>,
 }
 
 impl StopRules {
-    pub(super) fn new(settings: &Settings) -> Option<Self> {
+    pub(super) fn new(settings: &Settings, weights: Option<usize>) -> Option<Self> {
         let Settings { until_ess: ess, until_rhat: rhat, .. } = *settings;
-        (ess.is_some() || rhat.is_some()).then_some(Self { ess, rhat })
+        (ess.is_some() || rhat.is_some()).then_some(Self { ess, rhat, weights })
     }
 
     /// The number of draws after which to look next: 100, and then a quarter more each time, so that
@@ -41,6 +43,13 @@ impl StopRules {
         let (mut ess, mut rhat) = (f64::INFINITY, 1.0f64);
         // log π and the Hamming distance.
         for observable in 0..2 {
+            if let Some(weights) = self.weights {
+                let weights = sink.series(weights)?.into_owned();
+                let diagnosis = diagnose_weighted(&sink.series(observable)?, &weights);
+                ess = ess.min(diagnosis.ess_bulk.unwrap_or(0.0));
+                rhat = rhat.max(diagnosis.rhat.unwrap_or(f64::INFINITY));
+                continue;
+            }
             let series = sink.series(observable)?;
             if self.ess.is_some() {
                 ess = ess.min(combined_ess(&series).value());

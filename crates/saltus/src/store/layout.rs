@@ -5,7 +5,7 @@ use super::description::Keep;
 use super::folder::Folder;
 use crate::sink::STATISTICS;
 use crate::space::Space;
-use crate::trace::LOG_PROB;
+use crate::trace::{LOG_PROB, WEIGHT};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ fn draws_in(most: usize) -> usize {
 pub(super) fn path_of(name: &str) -> String {
     if name == LOG_PROB {
         format!("{SAMPLE_STATS}/lp")
-    } else if STATISTICS.contains(&name) {
+    } else if STATISTICS.contains(&name) || name == WEIGHT {
         format!("{SAMPLE_STATS}/{name}")
     } else {
         format!("{POSTERIOR}/{name}")
