@@ -15,6 +15,7 @@ pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedMode
 use crate::observe::Observe;
 use crate::parse;
 use clap::{Args, Parser, Subcommand};
+use saltus::kernel::closeness::Closeness;
 use saltus::{Differences, Sampler, Settings, Solver, Weight};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -145,6 +146,12 @@ pub struct RunArguments {
     /// How dlmc makes a step of time [default: interpolate]: interpolate, euler or exact
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub solver: Option<Solver>,
+    /// Values are levels: changes over d of them are proposed e^(−(d − 1)/LENGTH) times as readily
+    #[arg(
+        long, global = true, value_name = "LENGTH", help_heading = RUN,
+        value_parser = parse::finite, allow_negative_numbers = true
+    )]
+    pub ordinal: Option<f64>,
     /// Number of chains [default: 100]
     #[arg(
         long, global = true, value_name = "N", help_heading = RUN,
@@ -215,6 +222,10 @@ impl RunArguments {
             sampler,
             weight: self.weight.unwrap_or_default(),
             solver: self.solver.unwrap_or_default(),
+            closeness: match self.ordinal {
+                None => Closeness::Equal,
+                Some(length) => Closeness::Ordinal { length },
+            },
             differences,
             chains: self.chains.unwrap_or(default.chains),
             warmup: self.warmup.unwrap_or(default.warmup),

@@ -248,6 +248,7 @@ fn settled(
         ("--sampler", sampler.is_some()),
         ("--weight", run.weight.is_some()),
         ("--solver", run.solver.is_some()),
+        ("--ordinal", run.ordinal.is_some()),
         ("--chains", run.chains.is_some()),
         ("--warmup", run.warmup.is_some()),
         ("--draws (--extend adds some)", run.draws.is_some()),

@@ -1,6 +1,7 @@
 //! Transitions: what takes a block of chains from one state to the next.
 
 pub mod block_gibbs;
+pub mod closeness;
 pub mod conditional;
 pub mod exact_row;
 #[cfg(test)]

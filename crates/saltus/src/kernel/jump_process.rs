@@ -5,6 +5,7 @@
 //! an expected time 1/Z(x), Z the sum of all rates. The states it jumps through have probabilities
 //! in proportion to π·Z; weighted by 1/Z they are draws from π.
 
+use super::closeness::Closeness;
 use super::local_change::{LocalChange, LocalChangeMemory};
 use super::path_table::{Change, PathTable};
 use super::{Kernel, Position, StepError, StepFailure, StepReport, check_log_prob, check_start};
@@ -18,13 +19,21 @@ use crate::weight::Weight;
 pub struct LocalJumps {
     /// The weight function g.
     pub weight: Weight,
+    /// How close values are to each other.
+    pub closeness: Closeness,
+}
+
+impl LocalJumps {
+    fn local(self) -> LocalChange {
+        LocalChange { weight: self.weight, closeness: self.closeness }
+    }
 }
 
 impl<M: Model> Kernel<M> for LocalJumps {
     type Memory = LocalChangeMemory<M>;
 
     fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
-        LocalChange { weight: self.weight }.new_memory(model, chains)
+        self.local().new_memory(model, chains)
     }
 
     fn start(
@@ -34,7 +43,7 @@ impl<M: Model> Kernel<M> for LocalJumps {
         position: &mut Position,
         memory: &mut Self::Memory,
     ) -> Result<(), StepError> {
-        LocalChange { weight: self.weight }.start(scale, model, position, memory)
+        self.local().start(scale, model, position, memory)
     }
 
     fn step(
@@ -67,6 +76,8 @@ impl<M: Model> Kernel<M> for LocalJumps {
 pub struct Jumps {
     /// The weight function g.
     pub weight: Weight,
+    /// How close values are to each other.
+    pub closeness: Closeness,
 }
 
 /// What [`Jumps`] keeps of a block of chains.
@@ -110,7 +121,7 @@ impl<M: Model> Kernel<M> for Jumps {
         let space = model.space();
         JumpsMemory {
             cache: model.new_cache(chains),
-            tables: (0..chains).map(|_| PathTable::new(space)).collect(),
+            tables: (0..chains).map(|_| PathTable::new(space, self.closeness)).collect(),
             diff: vec![0.0; chains * space.diff_len()],
             path: Vec::new(),
         }

@@ -1,6 +1,7 @@
 //! GWG and LB-1 on models whose sites see few others: after a move only the weights around the
 //! changed site are computed anew.
 
+use super::closeness::Closeness;
 use super::sum_tree::SumTree;
 use super::{
     Kernel, Position, StepError, StepFailure, StepReport, accept, check_log_prob, follow_all,
@@ -16,6 +17,8 @@ use crate::weight::Weight;
 pub struct LocalChange {
     /// The weight function g.
     pub weight: Weight,
+    /// How close values are to each other.
+    pub closeness: Closeness,
 }
 
 impl LocalChange {
@@ -40,6 +43,8 @@ struct ChangeWeights {
     changes: Vec<f64>,
     /// The weight of each site: the sum of its changes.
     sites: SumTree,
+    /// Factors of the weights by the distance of two values; empty if they are all one.
+    closeness: Vec<f64>,
 }
 
 /// Logarithms of weights are held within this of zero, so that sums over 10⁹ sites and products
@@ -52,9 +57,13 @@ fn weigh(weight: Weight, diff: f64) -> f64 {
 }
 
 impl ChangeWeights {
-    fn new(space: &Space) -> Self {
+    fn new(space: &Space, closeness: Closeness) -> Self {
         let changes = if space.is_binary() { 0 } else { space.sites() * space.values() };
-        Self { changes: vec![0.0; changes], sites: SumTree::new(space.sites()) }
+        Self {
+            changes: vec![0.0; changes],
+            sites: SumTree::new(space.sites()),
+            closeness: closeness.table(space.values()),
+        }
     }
 
     /// Weighs the changes of one site that holds `own`; returns their sum.
@@ -66,6 +75,9 @@ impl ChangeWeights {
         let changes = &mut self.changes[site * diff.len()..][..diff.len()];
         for (value, (change, diff)) in changes.iter_mut().zip(diff).enumerate() {
             *change = if value == own { 0.0 } else { weigh(weight, *diff) };
+            if let Some(factor) = self.closeness.get(value.abs_diff(own)) {
+                *change *= factor;
+            }
         }
         changes.iter().sum()
     }
@@ -140,7 +152,7 @@ impl<M: Model> Kernel<M> for LocalChange {
         let space = model.space();
         LocalChangeMemory {
             cache: model.new_cache(chains),
-            weights: (0..chains).map(|_| ChangeWeights::new(space)).collect(),
+            weights: (0..chains).map(|_| ChangeWeights::new(space, self.closeness)).collect(),
             diff: vec![0.0; space.values()],
         }
     }

@@ -6,6 +6,7 @@
 //! change of each; the way back draws the same sites in reverse order from the weights at the
 //! proposed state. With R = 1 this is GWG, and with exact differences LB-1.
 
+use super::closeness::Closeness;
 use super::metropolis::Proposal;
 use super::path_table::{Change, PathTable};
 use crate::math::vectorised;
@@ -22,6 +23,8 @@ pub struct PathProposal {
     pub weight: Weight,
     /// Which differences changes are weighed by.
     pub differences: Differences,
+    /// How close values are to each other.
+    pub closeness: Closeness,
 }
 
 impl Proposal for PathProposal {
@@ -30,7 +33,7 @@ impl Proposal for PathProposal {
     type Path = Vec<Change>;
 
     fn new_table(&self, space: &Space) -> PathTable {
-        PathTable::new(space)
+        PathTable::new(space, self.closeness)
     }
 
     fn differences(&self) -> Differences {

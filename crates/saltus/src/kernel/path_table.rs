@@ -1,6 +1,7 @@
 //! The weights of all single changes from a state: draws lists of distinct sites from them and
 //! scores such lists.
 
+use super::closeness::Closeness;
 use super::race::{Race, sum};
 use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised, vectorised_and_fused};
 use crate::rng::ChainRng;
@@ -18,6 +19,8 @@ pub struct PathTable {
     /// The weight of each site: the sum of its changes.
     weights: Vec<f32>,
     race: Race,
+    /// Factors of the weights by the distance of two values; empty if they are all one.
+    closeness: Vec<f64>,
     /// The changes of one site, to choose from.
     choices: Vec<f64>,
     /// Sites taken out for a while, in the order of the path, with their weights.
@@ -62,13 +65,14 @@ fn changes_of(changes: &[f32], sites: usize, site: u32) -> impl Iterator<Item = 
 }
 
 impl PathTable {
-    pub(super) fn new(space: &Space) -> Self {
+    pub(super) fn new(space: &Space, closeness: Closeness) -> Self {
         let changes = if space.is_binary() { 0 } else { space.diff_len() };
         Self {
             sites: space.sites(),
             changes: vec![0.0; changes],
             weights: vec![0.0; space.sites()],
             race: Race::default(),
+            closeness: closeness.table(space.values()),
             choices: Vec::new(),
             taken: Vec::new(),
             taken_weights: Vec::new(),
@@ -77,12 +81,19 @@ impl PathTable {
 
     /// Weighs all changes from a state by their differences.
     pub(super) fn fill(&mut self, weight: Weight, state: &[u8], diff: &[f32]) {
-        let Self { sites, changes, weights, .. } = self;
+        let Self { sites, changes, weights, closeness, .. } = self;
         if changes.is_empty() {
             vectorised_and_fused(Weigh { weight, diff, weights });
             return;
         }
         vectorised_and_fused(Weigh { weight, diff, weights: changes });
+        if !closeness.is_empty() {
+            for (value, changes) in changes.chunks_exact_mut(*sites).enumerate() {
+                for (change, own) in changes.iter_mut().zip(state) {
+                    *change *= closeness[value.abs_diff(usize::from(*own))] as f32;
+                }
+            }
+        }
         for (site, value) in state.iter().enumerate() {
             changes[usize::from(*value) * *sites + site] = 0.0;
         }
@@ -213,7 +224,7 @@ mod tests {
     /// Weights of a spread that makes some races last several rounds.
     fn table(sites: usize, spread: f32) -> (PathTable, Vec<f64>) {
         let space = Space::new(sites, 2).unwrap();
-        let mut table = PathTable::new(&space);
+        let mut table = PathTable::new(&space, Closeness::Equal);
         let diff: Vec<f32> = (0..sites).map(|n| spread * (n as f32 * 1.7).sin()).collect();
         table.fill(Weight::Sqrt, &vec![0; sites], &diff);
         let weights = table.weights.iter().map(|weight| f64::from(*weight)).collect();

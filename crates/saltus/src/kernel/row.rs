@@ -5,6 +5,7 @@
 //! These are the reference that the vectorised single-precision rows of the samplers are tested
 //! against; they are exact and slow.
 
+use super::closeness::Closeness;
 use super::exact_row::ExactRow;
 use crate::math::{log_sum_exp, log1mexp};
 use crate::weight::Weight;
@@ -44,9 +45,25 @@ impl RowFormula {
     /// }
     /// ```
     pub fn log_row(self, diff: &[f64], current: usize, h: f64, weight: Weight) -> Vec<f64> {
+        self.log_row_between(diff, current, h, weight, Closeness::Equal)
+    }
+
+    /// The same where some values are closer to each other than others. Exact rows know only values
+    /// that are all alike.
+    pub fn log_row_between(
+        self,
+        diff: &[f64],
+        current: usize,
+        h: f64,
+        weight: Weight,
+        closeness: Closeness,
+    ) -> Vec<f64> {
         let log_total = log_sum_exp(diff);
         let log_nu: Vec<f64> = diff.iter().map(|diff| diff - log_total).collect();
-        let log_rate: Vec<f64> = diff.iter().map(|diff| h.ln() + weight.log(*diff)).collect();
+        let rate = |(value, diff): (usize, &f64)| {
+            h.ln() + closeness.of_distance(value.abs_diff(current)).ln() + weight.log(*diff)
+        };
+        let log_rate: Vec<f64> = diff.iter().enumerate().map(rate).collect();
         let others = |j: &usize| *j != current;
         let mut row = vec![0.0; diff.len()];
         match self {

@@ -10,6 +10,7 @@ mod tile;
 mod values;
 mod weight_function;
 
+use super::closeness::Closeness;
 use super::metropolis::Proposal;
 use super::row::RowFormula;
 use crate::math::{Arithmetic, FusedLoop, vectorised, vectorised_and_fused};
@@ -31,6 +32,8 @@ pub struct Rows {
     pub weight: Weight,
     /// Which differences rows are made from.
     pub differences: Differences,
+    /// How close values are to each other.
+    pub closeness: Closeness,
 }
 
 /// The rows of one state.
@@ -51,7 +54,7 @@ impl Proposal for Rows {
         RowTable(if space.is_binary() {
             Entries::Flips(vec![0.0; space.sites()])
         } else {
-            Entries::Values(ValueRows::new(space.sites(), space.values()))
+            Entries::Values(ValueRows::new(space.sites(), space.values(), self.closeness))
         })
     }
 
@@ -171,7 +174,7 @@ mod tests {
     use crate::rng::Stream;
 
     fn rows(formula: RowFormula, weight: Weight) -> Rows {
-        Rows { formula, weight, differences: Differences::Exact }
+        Rows { formula, weight, differences: Differences::Exact, closeness: Closeness::Equal }
     }
 
     /// A state and differences of some spread, with more sites than a tile and an odd rest.

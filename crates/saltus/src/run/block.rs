@@ -111,8 +111,8 @@ pub(super) fn new_block<'a, M: Model>(
     chains: Range<usize>,
     observables: &'a Observables<'a>,
 ) -> Result<Box<dyn ChainBlock + 'a>, RunError> {
-    let &Settings { weight, differences, .. } = settings;
-    let rows = |formula| Metropolis(Rows { formula, weight, differences });
+    let &Settings { weight, differences, closeness, .. } = settings;
+    let rows = |formula| Metropolis(Rows { formula, weight, differences, closeness });
     match settings.sampler {
         Sampler::Rwm => boxed(model, RandomWalk, settings, chains, observables),
         Sampler::Hb => boxed(model, Conditional(HammingBall), settings, chains, observables),
@@ -125,16 +125,16 @@ pub(super) fn new_block<'a, M: Model>(
             };
             // One change is followed; a path of many is quicker drawn from a whole evaluation.
             if settings.sampler != Sampler::Pas && LocalChange::suits(model, differences) {
-                boxed(model, LocalChange { weight }, settings, chains, observables)
+                boxed(model, LocalChange { weight, closeness }, settings, chains, observables)
             } else {
-                let kernel = Metropolis(PathProposal { weight, differences });
+                let kernel = Metropolis(PathProposal { weight, differences, closeness });
                 boxed(model, kernel, settings, chains, observables)
             }
         }
         Sampler::Dld if LocalChange::suits(model, Differences::Exact) => {
-            boxed(model, LocalJumps { weight }, settings, chains, observables)
+            boxed(model, LocalJumps { weight, closeness }, settings, chains, observables)
         }
-        Sampler::Dld => boxed(model, Jumps { weight }, settings, chains, observables),
+        Sampler::Dld => boxed(model, Jumps { weight, closeness }, settings, chains, observables),
         Sampler::Dmala => boxed(model, rows(RowFormula::Normalised), settings, chains, observables),
         Sampler::Dlmcf => boxed(model, rows(RowFormula::Euler), settings, chains, observables),
         Sampler::Dlmc => {

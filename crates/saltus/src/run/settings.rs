@@ -1,5 +1,6 @@
 //! What a run is asked to do, and whether that can be done.
 
+use crate::kernel::closeness::Closeness;
 use crate::model::Differences;
 use crate::sampler::{STEP_SIZES, Sampler, Scale};
 use crate::sink::SinkError;
@@ -19,6 +20,8 @@ pub struct Settings {
     pub weight: Weight,
     /// How dlmc makes its rows; the others have no choice.
     pub solver: Solver,
+    /// How close the values of a site are to each other, for samplers that have a weight function.
+    pub closeness: Closeness,
     /// The differences it sees.
     pub differences: Differences,
     /// Number of chains.
@@ -53,6 +56,7 @@ impl Default for Settings {
             sampler: Sampler::default(),
             weight: Weight::default(),
             solver: Solver::default(),
+            closeness: Closeness::default(),
             differences: Differences::default(),
             chains: 100,
             warmup: 3000,
@@ -97,6 +101,9 @@ pub enum RunError {
     /// A solver, given to a sampler that has none.
     #[error("{0} has no solver to choose: that is about dlmc")]
     NoSolver(Sampler),
+    /// Values at distances, given to a sampler that cannot use them.
+    #[error("{0}")]
+    Closeness(String),
     /// More steps than can be counted.
     #[error(
         "{warmup} steps of warm-up and {draws} draws of {thin} steps are more than can be counted"
@@ -189,6 +196,18 @@ impl Settings {
         }
         if self.solver != Solver::default() && self.sampler != Sampler::Dlmc {
             return Err(RunError::NoSolver(self.sampler));
+        }
+        if let Closeness::Ordinal { length } = self.closeness {
+            let refused = |reason: String| Err(RunError::Closeness(reason));
+            if !(length > 0.0 && length.is_finite()) {
+                return refused(format!("the length of ordinal values must be positive, got {length}"));
+            }
+            if !self.sampler.uses_weight() {
+                return refused(format!("{} proposes blindly: nothing is ordinal to it", self.sampler));
+            }
+            if self.solver == Solver::Exact {
+                return refused("exact rows know only values that are all alike".to_owned());
+            }
         }
         let tunes = self.target_acceptance.is_some() || self.scale.is_some();
         if tunes && self.sampler.scale() == Scale::None {

@@ -4,6 +4,7 @@
 use super::formula::Formula;
 use super::tile::{Product, SMALLEST, TILE, hold, select};
 use super::weight_function::WeightFunction;
+use crate::kernel::closeness::Closeness;
 use crate::kernel::exact_row::ExactRow;
 use crate::math::{Arithmetic, larger};
 use crate::rng::ChainRng;
@@ -15,11 +16,18 @@ pub(super) struct ValueRows {
     /// The sum of each row as it is walked through, one up to rounding.
     totals: Vec<f32>,
     values: usize,
+    /// Factors of the rates by the distance of two values; empty if they are all one.
+    closeness: Vec<f32>,
 }
 
 impl ValueRows {
-    pub(super) fn new(sites: usize, values: usize) -> Self {
-        Self { probabilities: vec![0.0; values * sites], totals: vec![0.0; sites], values }
+    pub(super) fn new(sites: usize, values: usize, closeness: Closeness) -> Self {
+        Self {
+            probabilities: vec![0.0; values * sites],
+            totals: vec![0.0; sites],
+            values,
+            closeness: closeness.table(values).into_iter().map(|factor| factor as f32).collect(),
+        }
     }
 
     /// Makes the rows of `from` and returns the logarithm of the probability that they lead to `to`;
@@ -32,7 +40,7 @@ impl ValueRows {
         diff: &[f32],
         to: &[u8],
     ) -> f64 {
-        let Self { probabilities, totals, values } = self;
+        let Self { probabilities, totals, values, closeness } = self;
         let sites = from.len();
         let mut nans = 0u32;
         for start in (0..sites).step_by(TILE) {
@@ -55,12 +63,18 @@ impl ValueRows {
             }
             let stay = &mut [0.0f32; TILE][..length];
             let moved = &mut [0.0f32; TILE][..length];
+            let times = &mut [h; TILE][..length];
             for value in 0..*values {
+                if !closeness.is_empty() {
+                    for site in 0..length {
+                        times[site] = h * closeness[own[site].abs_diff(value as i32) as usize];
+                    }
+                }
                 let entries = &mut probabilities[value * sites + start..][..length];
                 for site in 0..length {
                     let power = entries[site];
                     let (there, keep) =
-                        F::move_and_keep::<A, W>(h, power, total[site], inverse[site]);
+                        F::move_and_keep::<A, W>(times[site], power, total[site], inverse[site]);
                     let is_own = own[site] == value as i32;
                     let there = larger(there, SMALLEST);
                     entries[site] = there;
@@ -100,7 +114,7 @@ impl ValueRows {
         diff: &[f32],
         to: &[u8],
     ) -> f64 {
-        let Self { probabilities, totals, values } = self;
+        let Self { probabilities, totals, values, .. } = self;
         let sites = from.len();
         let mut maker = ExactRow::default();
         let mut of_site = vec![0.0; *values];
