@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p saltus --bench parts` prints nanoseconds per site, the least of twenty rounds.
 
-use saltus::kernel::metropolis::Proposal;
 use saltus::kernel::closeness::Closeness;
+use saltus::kernel::metropolis::Proposal;
 use saltus::kernel::row::RowFormula;
 use saltus::kernel::row_table::Rows;
 use saltus::model::fhmm::Fhmm;
@@ -46,12 +46,8 @@ fn parts<M: Model>(name: &str, model: &M) {
     let (mut rows, mut draw) = (Vec::new(), 0.0);
     let (h, weight) = (0.09, Weight::Sqrt);
     for formula in RowFormula::ALL {
-        let proposal = Rows {
-            formula,
-            weight,
-            differences: Differences::Taylor,
-            closeness: Closeness::Equal,
-        };
+        let proposal =
+            Rows { formula, weight, differences: Differences::Taylor, closeness: Closeness::Equal };
         let mut table = proposal.new_table(model.space());
         let row = time(sites, || {
             black_box(proposal.prepare(h, &state, &diff, &mut table, &proposed, &()));

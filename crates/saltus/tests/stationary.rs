@@ -84,9 +84,9 @@ fn jumped_through(exact: &[f64], weight: Weight, sites: usize, values: usize) ->
         let changes = (0..sites).flat_map(|site| {
             let place = values.pow(site as u32);
             let own = index / place % values;
-            (0..values).filter(move |value| *value != own).map(move |value| {
-                index - own * place + value * place
-            })
+            (0..values)
+                .filter(move |value| *value != own)
+                .map(move |value| index - own * place + value * place)
         });
         let possible = changes.filter(|other| exact[*other] > 0.0);
         possible.map(|other| weight.log((exact[other] / exact[index]).ln()).exp()).sum()

@@ -272,17 +272,62 @@ fn check_jumps<M: Model, K: Kernel<M>>(name: &str, model: &M, kernel: &K, tolera
 fn the_jump_process_counts_states_by_the_time_it_stays() {
     on_all_models!(|name, model| {
         for weight in Weight::ALL {
+            check_jumps(name, model, &Jumps { weight, closeness: ALIKE }, SINGLE);
+            if LocalChange::suits(model, Differences::Exact) {
+                check_jumps(name, model, &LocalJumps { weight, closeness: ALIKE }, DOUBLE);
+            }
+        }
+    });
+}
+
+#[test]
+fn ordinal_values_keep_every_kernel_reversible() {
+    on_all_models!(|name, model| {
+        let closeness = Closeness::Ordinal { length: 0.7 };
+        for weight in [Weight::Sqrt, Weight::Ratio] {
+            for differences in BOTH {
+                for formula in [RowFormula::Interpolated, RowFormula::Euler, RowFormula::Normalised]
+                {
+                    let kernel = Metropolis(Rows { formula, weight, differences, closeness });
+                    check_reversible(name, model, &kernel, 0.6, SINGLE);
+                }
+                let kernel = Metropolis(PathProposal { weight, differences, closeness });
+                check_reversible(name, model, &kernel, 1.0, SINGLE);
+            }
             check_jumps(name, model, &Jumps { weight, closeness }, SINGLE);
             if LocalChange::suits(model, Differences::Exact) {
+                let kernel = LocalChange { weight, closeness };
+                check_reversible(name, model, &kernel, 1.0, DOUBLE);
                 check_jumps(name, model, &LocalJumps { weight, closeness }, DOUBLE);
             }
         }
     });
 }
 
-/// Values that are all alike, unless a test says otherwise.
-#[expect(non_upper_case_globals, reason = "stands where a field of that name does")]
-const closeness: Closeness = Closeness::Equal;
+#[test]
+fn ordinal_rows_are_those_of_the_formulas() {
+    let diff = [0.4, -0.9, 0.0, 1.3];
+    let (state, space) = ([2u8], Space::new(1, 4).unwrap());
+    for formula in [RowFormula::Interpolated, RowFormula::Euler, RowFormula::Normalised] {
+        for weight in Weight::ALL {
+            let closeness = Closeness::Ordinal { length: 1.5 };
+            let rows = Rows { formula, weight, differences: Differences::Exact, closeness };
+            let mut table = rows.new_table(&space);
+            let single = diff.map(|diff| diff as f32);
+            let exact = formula.log_row_between(&diff, 2, 0.3, weight, closeness);
+            for (value, log) in exact.iter().enumerate() {
+                let to = [value as u8];
+                let found = rows.prepare(0.3, &state, &single, &mut table, &to, &());
+                assert!((found - log).abs() < 1e-5, "{formula:?} {weight} {value}: {found} {log}");
+            }
+            // Not those of values that are all alike.
+            let alike = formula.log_row(&diff, 2, 0.3, weight);
+            assert!((alike[0] - exact[0]).abs() > 0.01);
+        }
+    }
+}
+
+const ALIKE: Closeness = Closeness::Equal;
 
 const BOTH: [Differences; 2] = [Differences::Taylor, Differences::Exact];
 
@@ -292,7 +337,8 @@ fn factorised_samplers_are_reversible() {
         for formula in RowFormula::ALL {
             for weight in Weight::ALL {
                 for differences in BOTH {
-                    let kernel = Metropolis(Rows { formula, weight, differences, closeness });
+                    let kernel =
+                        Metropolis(Rows { formula, weight, differences, closeness: ALIKE });
                     for scale in [0.05, 0.5, 5.0] {
                         let name = format!("{formula:?} {weight} on {name}");
                         check_reversible(&name, model, &kernel, scale, SINGLE);
@@ -308,7 +354,7 @@ fn path_samplers_are_reversible() {
     on_all_models!(|name, model| {
         for weight in Weight::ALL {
             for differences in BOTH {
-                let kernel = Metropolis(PathProposal { weight, differences, closeness });
+                let kernel = Metropolis(PathProposal { weight, differences, closeness: ALIKE });
                 for radius in [1.0, 1.5, 2.0, 3.0] {
                     let name = format!("path {weight} on {name}");
                     check_reversible(&name, model, &kernel, radius, DOUBLE);
@@ -326,10 +372,10 @@ fn local_changes_make_the_same_transitions_as_paths_of_one() {
             return;
         }
         for weight in Weight::ALL {
-            let local = LocalChange { weight, closeness };
+            let local = LocalChange { weight, closeness: ALIKE };
             check_reversible(&format!("local change on {name}"), model, &local, 1.0, DOUBLE);
             let local = transitions(model, &local, |_| 1.0);
-            let whole = Metropolis(PathProposal { weight, differences, closeness });
+            let whole = Metropolis(PathProposal { weight, differences, closeness: ALIKE });
             let whole = transitions(model, &whole, |_| 1.0);
             let error = local.iter().flatten().zip(whole.iter().flatten());
             let error = error.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -377,10 +423,10 @@ fn check_machine(model: &Rbm) {
     check_reversible("block", model, &Conditional(BlockGibbs), 1.0, SINGLE);
     for weight in Weight::ALL {
         for differences in BOTH {
-            let path = Metropolis(PathProposal { weight, differences, closeness });
+            let path = Metropolis(PathProposal { weight, differences, closeness: ALIKE });
             check_reversible("path", model, &path, 1.5, SINGLE);
             for formula in RowFormula::ALL {
-                let rows = Metropolis(Rows { formula, weight, differences, closeness });
+                let rows = Metropolis(Rows { formula, weight, differences, closeness: ALIKE });
                 check_reversible("rows", model, &rows, 0.7, SINGLE);
             }
         }
@@ -414,7 +460,8 @@ fn golden_moves_of_a_tiny_machine() {
         }
     };
     let differences = Differences::Taylor;
-    let dlmc = |weight| Rows { formula: RowFormula::Interpolated, weight, differences, closeness };
+    let dlmc =
+        |weight| Rows { formula: RowFormula::Interpolated, weight, differences, closeness: ALIKE };
     close(
         score(&dlmc(Weight::Sqrt), 0.5, (), ()),
         [-2.669441325266133, -2.68581936971286, -0.0632106751577135],
@@ -424,7 +471,7 @@ fn golden_moves_of_a_tiny_machine() {
         [-3.652841790270469, -3.6323575387154743, -0.026348379155991974],
     );
     // The path visits site 0 and then site 1; scoring takes the path of the way there.
-    let pas = PathProposal { weight: Weight::Sqrt, differences, closeness };
+    let pas = PathProposal { weight: Weight::Sqrt, differences, closeness: ALIKE };
     close(
         score(&pas, 2.0, vec![(0, 2), (1, 0)], vec![(1, 1), (0, 0)]),
         [-1.296393857964531, -1.5026137342751922, -0.25305250702164783],
@@ -496,10 +543,10 @@ fn one_site_is_enough_for_every_kernel() {
         check_reversible("ball", &model, &Conditional(HammingBall), 1.0, DOUBLE);
         check_reversible("block", &model, &Conditional(BlockGibbs), 1.0, DOUBLE);
         check_reversible("gibbs", &model, &Conditional(Gibbs), 1.0, DOUBLE);
-        let path = Metropolis(PathProposal { weight, differences, closeness });
+        let path = Metropolis(PathProposal { weight, differences, closeness: ALIKE });
         check_reversible("path", &model, &path, 1.0, DOUBLE);
         for formula in RowFormula::ALL {
-            let rows = Metropolis(Rows { formula, weight, differences, closeness });
+            let rows = Metropolis(Rows { formula, weight, differences, closeness: ALIKE });
             check_reversible("rows", &model, &rows, 0.7, SINGLE);
         }
     }
@@ -566,7 +613,8 @@ fn single_precision_rows_agree_with_the_formulas() {
                     let reference = reference_transitions(model, formula, weight, differences, h);
                     assert!(invariance_error(&pi, &reference) < DOUBLE);
                     assert!(balance_error(&pi, &reference) < DOUBLE);
-                    let kernel = Metropolis(Rows { formula, weight, differences, closeness });
+                    let kernel =
+                        Metropolis(Rows { formula, weight, differences, closeness: ALIKE });
                     let real = transitions(model, &kernel, |_| h);
                     let error = reference.iter().flatten().zip(real.iter().flatten());
                     let error = error.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -586,7 +634,11 @@ fn lb1_accepts_with_the_ratio_of_normalisers() {
         |x: usize, y: usize| states[x].iter().zip(&states[y]).filter(|(a, b)| a != b).count() == 1;
     for weight in Weight::ALL {
         let differences = Differences::Exact;
-        let p = transitions(&model, &Metropolis(PathProposal { weight, differences, closeness }), |_| 1.0);
+        let p = transitions(
+            &model,
+            &Metropolis(PathProposal { weight, differences, closeness: ALIKE }),
+            |_| 1.0,
+        );
         let rate = |x: usize, y: usize| weight.log((pi[y] / pi[x]).ln()).exp();
         let z = |x: usize| -> f64 {
             (0..pi.len()).filter(|y| neighbours(x, *y)).map(|y| rate(x, y)).sum()
@@ -649,10 +701,11 @@ fn kernels_without_the_way_back_are_told_apart() {
         let model = Table::new(sites, values, false);
         let pi = probabilities(&model);
         for formula in RowFormula::ALL {
-            let kernel = Metropolis(NoReverse(Rows { formula, weight, differences, closeness }));
+            let kernel =
+                Metropolis(NoReverse(Rows { formula, weight, differences, closeness: ALIKE }));
             assert!(invariance_error(&pi, &transitions(&model, &kernel, |_| 0.5)) > 1e-3);
         }
-        let kernel = Metropolis(NoReverse(PathProposal { weight, differences, closeness }));
+        let kernel = Metropolis(NoReverse(PathProposal { weight, differences, closeness: ALIKE }));
         assert!(invariance_error(&pi, &transitions(&model, &kernel, |_| 2.0)) > 1e-3);
     }
 }
@@ -675,6 +728,7 @@ fn a_wrong_coupling_is_told_apart() {
 fn a_scale_that_follows_the_state_is_told_apart() {
     let model = Table::new(4, 2, false);
     let rows = Rows {
+        closeness: ALIKE,
         formula: RowFormula::Interpolated,
         weight: Weight::Sqrt,
         differences: Differences::Taylor,

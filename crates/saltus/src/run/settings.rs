@@ -200,10 +200,15 @@ impl Settings {
         if let Closeness::Ordinal { length } = self.closeness {
             let refused = |reason: String| Err(RunError::Closeness(reason));
             if !(length > 0.0 && length.is_finite()) {
-                return refused(format!("the length of ordinal values must be positive, got {length}"));
+                return refused(format!(
+                    "the length of ordinal values must be positive, got {length}"
+                ));
             }
             if !self.sampler.uses_weight() {
-                return refused(format!("{} proposes blindly: nothing is ordinal to it", self.sampler));
+                return refused(format!(
+                    "{} proposes blindly: nothing is ordinal to it",
+                    self.sampler
+                ));
             }
             if self.solver == Solver::Exact {
                 return refused("exact rows know only values that are all alike".to_owned());

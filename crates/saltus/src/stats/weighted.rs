@@ -26,7 +26,8 @@ fn linearise(chains: &[&[f64]], weights: &[&[f64]]) -> Option<Linearised> {
         return None;
     }
     let mean = pairs().map(|(value, weight)| weight * value).sum::<f64>() / total;
-    let variance = pairs().map(|(value, weight)| weight * (value - mean).powi(2)).sum::<f64>() / total;
+    let variance =
+        pairs().map(|(value, weight)| weight * (value - mean).powi(2)).sum::<f64>() / total;
     let average = total / count;
     let one = |(value, weight): (&f64, &f64)| mean + weight * (value - mean) / average;
     let chains = chains
@@ -35,6 +36,10 @@ fn linearise(chains: &[&[f64]], weights: &[&[f64]]) -> Option<Linearised> {
         .map(|(values, weights)| values.iter().zip(weights.iter()).map(one).collect())
         .collect();
     Some(Linearised { mean, variance, chains })
+}
+
+fn slices(series: &[Vec<f64>]) -> Vec<&[f64]> {
+    series.iter().map(Vec::as_slice).collect()
 }
 
 /// The variance of plain draws.
@@ -70,14 +75,15 @@ pub fn weighted_ess(series: &[f64], weights: &[f64]) -> Ess {
 
 /// The effective sample sizes of all chains, each by itself.
 pub fn weighted_ess_of_chains(chains: &[Vec<f64>], weights: &[Vec<f64>]) -> EssSummary {
-    EssSummary::new(chains.iter().zip(weights).map(|(series, weights)| weighted_ess(series, weights)))
+    EssSummary::new(
+        chains.iter().zip(weights).map(|(series, weights)| weighted_ess(series, weights)),
+    )
 }
 
 /// Judges a scalar by weighted draws: as [`diagnose`] for the mean, its error and R̂; the effective
 /// sample size of the bulk is that of the mean, and there is none of the tails.
 pub fn diagnose_weighted(chains: &[Vec<f64>], weights: &[Vec<f64>]) -> Diagnosis {
     let plain = diagnose(chains);
-    let slices = |series: &[Vec<f64>]| -> Vec<&[f64]> { series.iter().map(Vec::as_slice).collect() };
     let Some(linearised) = linearise(&slices(chains), &slices(weights)) else {
         return plain;
     };
