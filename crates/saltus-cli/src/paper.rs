@@ -17,13 +17,13 @@ use crate::failure::{Failure, Finish};
 use crate::model::{Context, with_model};
 use crate::progress::View;
 use crate::{interrupt, say};
-use cell::{Cell, Protocol, cells, is_machine};
+use cell::{Cell, Protocol, cells};
 use claims::{Claim, judge};
 use folder::Folder;
 use machines::{Machine, Machines};
-use measure::Measuring;
+use measure::{Measured, Measuring};
 use results::Results;
-use saltus::study::Target;
+use saltus::study::{CHAINS, Target};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -33,8 +33,12 @@ pub fn run(arguments: &PaperArguments) -> Result<Finish, Failure> {
     if arguments.list {
         return list();
     }
+    if let Some(path) = &arguments.results {
+        let results = Results::new(tables::read_csv(path)?);
+        return tell(arguments, &results, None, Finish::Complete);
+    }
     let protocol = Protocol {
-        chains: arguments.chains.unwrap_or(100),
+        chains: arguments.chains.unwrap_or(CHAINS),
         steps: arguments.steps.unwrap_or(arguments.budget.steps()),
         seed: arguments.seed.unwrap_or(0),
     };
@@ -55,6 +59,7 @@ pub fn run(arguments: &PaperArguments) -> Result<Finish, Failure> {
     };
     let study = Study { arguments, protocol, folder: &folder, machines };
     let all = study.cells();
+    study.check(&all)?;
     let heading = study.heading(&all);
     if !arguments.json {
         let mut out = std::io::stdout().lock();
@@ -63,11 +68,23 @@ pub fn run(arguments: &PaperArguments) -> Result<Finish, Failure> {
     } else if !arguments.quiet {
         say(&heading);
     }
-    let finish = study.run(&all)?;
-    // What was in the folder before belongs to the study, too.
+    let ran = study.run(&all);
+    // What was in the folder before belongs to the study, too, and whatever ended it.
     let results = Results::new(folder.rows(protocol.seed)?);
-    let claims = judge(&results);
-    let files = write_files(&folder, &results, &claims)?;
+    let finish = *ran.as_ref().unwrap_or(&Finish::Failed);
+    let told = tell(arguments, &results, Some(&folder), finish);
+    ran.and(told)
+}
+
+/// Judges the results, writes them into the folder if there is one, and prints.
+fn tell(
+    arguments: &PaperArguments,
+    results: &Results,
+    folder: Option<&Folder>,
+    finish: Finish,
+) -> Result<Finish, Failure> {
+    let claims = judge(results);
+    let files = folder.map_or(Ok(Vec::new()), |folder| write_files(folder, results, &claims))?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let done = results.rows().len();
@@ -75,7 +92,7 @@ pub fn run(arguments: &PaperArguments) -> Result<Finish, Failure> {
         serde_json::to_writer_pretty(&mut out, &printed)?;
         writeln!(out)?;
     } else {
-        writeln!(out, "{}", tables::terminal(&results, &claims))?;
+        writeln!(out, "{}", tables::terminal(results, &claims))?;
         for file in files {
             writeln!(out, "written  {file}")?;
         }
@@ -150,11 +167,11 @@ impl Study<'_> {
             if !(named.is_empty() || named.contains(&target)) {
                 continue;
             }
-            if is_machine(target) && !self.machines.known() && named.is_empty() {
+            if target.is_rbm() && !self.machines.known() && named.is_empty() {
                 continue;
             }
-            let seeds = self.arguments.model_seeds.unwrap_or(1) as u64;
-            for model_seed in 0..if is_machine(target) { 1 } else { seeds } {
+            let seeds = self.arguments.model_seeds.unwrap_or(1);
+            for model_seed in 0..if target.is_rbm() { 1 } else { seeds } {
                 all.extend(cells(target, model_seed));
             }
         }
@@ -181,34 +198,51 @@ impl Study<'_> {
         )
     }
 
+    /// Fails before the first cell, not hours later, if machines are missing.
+    fn check(&self, all: &[Cell]) -> Result<(), Failure> {
+        let mut targets: Vec<Target> = all.iter().map(|cell| cell.target).collect();
+        targets.dedup();
+        targets.into_iter().try_for_each(|target| self.machines.check(target))
+    }
+
     fn run(&self, all: &[Cell]) -> Result<Finish, Failure> {
         interrupt::listen();
+        let mut finish = Finish::Complete;
         let mut machine: Option<(Target, Option<Machine>)> = None;
         for (number, cell) in all.iter().enumerate() {
             if machine.as_ref().is_none_or(|(of, _)| *of != cell.target) {
                 machine = Some((cell.target, self.machines.of(cell.target)?));
             }
             let machine = machine.as_ref().and_then(|(_, machine)| machine.as_ref());
-            if is_machine(cell.target) && machine.is_none() {
+            if cell.target.is_rbm() && machine.is_none() {
                 return Ok(Finish::Early);
             }
             let words = machine.map(|machine| machine.words.as_str());
             let found = self.folder.find(cell, self.protocol, words)?.is_some();
-            let done = found || self.measure(cell, machine, (number + 1, all.len()))?;
-            if !done || (interrupt::requested() && number + 1 < all.len()) {
+            if !found {
+                match self.measure(cell, machine, (number + 1, all.len()))? {
+                    Measured::Done(row) => self.folder.keep(cell, &row)?,
+                    Measured::Stopped => return Ok(Finish::Early),
+                    // It would fail again: the other cells shall not wait for it.
+                    Measured::Failed(reason) => {
+                        say(&format!("saltus: {}: {reason}", cell.name()));
+                        finish = Finish::Failed;
+                    }
+                }
+            }
+            if interrupt::requested() && number + 1 < all.len() {
                 return Ok(Finish::Early);
             }
         }
-        Ok(Finish::Complete)
+        Ok(finish)
     }
 
-    /// Runs a cell and keeps its row; false if the user stopped it.
     fn measure(
         &self,
         cell: &Cell,
         machine: Option<&Machine>,
         (number, all): (usize, usize),
-    ) -> Result<bool, Failure> {
+    ) -> Result<Measured, Failure> {
         let label = format!("{number}/{all} {}", cell.name());
         let mut view = View::new(&label, self.arguments.quiet);
         let model = target::model_of(cell.target, machine.map(|machine| machine.path.clone()));
@@ -220,11 +254,8 @@ impl Study<'_> {
             threads: self.arguments.threads,
             view: &mut view,
         };
-        let row = with_model(&model, context, measuring)??;
+        let measured = with_model(&model, context, measuring)?;
         view.finish();
-        if let Some(row) = &row {
-            self.folder.keep(cell, row)?;
-        }
-        Ok(row.is_some())
+        measured
     }
 }

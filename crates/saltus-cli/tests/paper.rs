@@ -75,6 +75,12 @@ fn two_targets_give_tables_figures_and_verdicts() {
     assert_eq!(json["claims"].as_array().unwrap().len(), 14);
     assert_eq!(rows, timeless(&two.join("results.csv")));
 
+    // The table alone is enough to judge by.
+    let table = saltus(&format!("paper --results {}/results.csv --json", one.display())).json();
+    let again = study(&one, "--quiet --json").json();
+    assert_eq!(table["claims"], again["claims"]);
+    assert_eq!(table["done"], 58);
+
     // What is there is not run again, and another seed is another study.
     let before = files(&one);
     assert_eq!(study(&one, "--quiet").code, 0);
@@ -148,6 +154,39 @@ fn machines_are_trained_once_where_the_authors_are_not_at_hand() {
     assert_eq!(saltus(&line).code, 0);
     assert_eq!(std::fs::metadata(&machine).unwrap().modified().unwrap(), made);
     assert_eq!(std::fs::read(&machine).unwrap(), bytes);
+
+    // The authors' machine takes its place, and what was measured of the other is measured anew.
+    let authors = data.path().join("authors");
+    std::fs::create_dir(&authors).unwrap();
+    let theirs = authors.join("mnist-binary-25.safetensors");
+    std::fs::write(&theirs, &bytes).unwrap();
+    let line = format!("{line} --machines {}", authors.display());
+    assert_eq!(saltus(&line).code, 0);
+    let rows = timeless(&out.join("results.csv"));
+    assert!(rows.iter().all(|row| row["machine"].starts_with("the authors'")));
+    let train = format!(
+        "train rbm --data {} --dataset mnist --hidden 7 --steps 3 --batch 20 --quiet --force --out {}",
+        data.path().display(),
+        theirs.display()
+    );
+    assert_eq!(saltus(&train).code, 0);
+    let ran = saltus(&line);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("holds a machine of 7 hidden units"), "{}", ran.err);
+}
+
+#[test]
+fn several_draws_of_the_parameters_are_averaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!(
+        "paper ising-low --steps 200 --chains 2 --model-seeds 3 --quiet --out {}",
+        folder.path().display()
+    );
+    assert_eq!(saltus(&line).code, 0);
+    let rows = timeless(&folder.path().join("results.csv"));
+    assert_eq!(rows.len(), 3 * 14);
+    let figure = std::fs::read_to_string(folder.path().join("ising-low.svg")).unwrap();
+    assert!(figure.contains("mean over 3 draws of the parameters"));
 }
 
 #[test]
@@ -158,12 +197,15 @@ fn what_cannot_be_studied_is_refused_in_a_sentence() {
         (format!("paper isng-high --out {path}/a"), 2, "did you mean 'ising-high'?"),
         (format!("paper ising-high --steps 10 --out {path}/a"), 2, "at least 200 steps"),
         (format!("paper ising-high --budget huge --out {path}/a"), 2, "'huge'"),
-        (format!("paper rbm-25 --out {path}/a"), 1, "--machines names a folder"),
-        (format!("paper rbm-25 --machines {path}/none --out {path}/a"), 1, "which is not there"),
+        (format!("paper rbm-25 --out {path}/a"), 1, "--machines names the folder"),
+        (format!("paper rbm-25 --machines {path}/none --out {path}/a"), 1, "which is not in"),
         (format!("paper rbm-25 --data {path}/none --out {path}/a"), 1, "no images of mnist"),
         (format!("paper ising-high --out {path}/file"), 1, "cannot make the folder"),
+        (format!("paper --results {path}/none.csv"), 1, "none.csv is not a table of results"),
+        (format!("paper --results {path}/file"), 1, "is not a table of results"),
+        (format!("paper ising-high --model-seeds 0 --out {path}/a"), 2, "0 is not in 1..=1000"),
     ];
-    std::fs::write(folder.path().join("file"), "").unwrap();
+    std::fs::write(folder.path().join("file"), "a,b\n1,2\n").unwrap();
     for (line, code, sentence) in refusals {
         let ran = saltus(&format!("{line} --quiet"));
         assert_eq!(ran.code, code, "{line}: {}", ran.err);

@@ -16,6 +16,19 @@ pub const SAMPLERS: [Sampler; 8] = [
     Sampler::Dlmc,
 ];
 
+/// The samplers that know nothing of differences.
+pub const BLIND: [Sampler; 3] = [Sampler::Hb, Sampler::Bg, Sampler::Rwm];
+
+/// The locally balanced samplers, which have a weight function.
+pub const BALANCED: [Sampler; 5] =
+    [Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc];
+
+/// Chains of a cell.
+pub const CHAINS: usize = 100;
+
+/// Steps of a chain, of which the first half is discarded.
+pub const STEPS: usize = 100_000;
+
 /// The weight functions of the study, for the samplers that have one.
 pub const WEIGHTS: [Weight; 2] = [Weight::Sqrt, Weight::Ratio];
 
@@ -83,6 +96,33 @@ impl Target {
         Self::Rbm4,
         Self::Rbm8,
     ];
+
+    /// Independent bits.
+    pub const BERNOULLI: [Self; 2] = [Self::BernoulliLow, Self::BernoulliHigh];
+    /// Independent sites, of two values or more.
+    pub const FACTORISED: [Self; 4] =
+        [Self::BernoulliLow, Self::BernoulliHigh, Self::Categorical4, Self::Categorical8];
+    /// Spins on lattices.
+    pub const ISING: [Self; 2] = [Self::IsingLow, Self::IsingHigh];
+    /// More values on lattices.
+    pub const POTTS: [Self; 2] = [Self::Potts4, Self::Potts8];
+    /// Factorial hidden Markov models.
+    pub const FHMM: [Self; 4] =
+        [Self::FhmmBinaryLow, Self::FhmmBinaryHigh, Self::Fhmm4, Self::Fhmm8];
+    /// Machines on binary images.
+    pub const BINARY_RBM: [Self; 2] = [Self::Rbm25, Self::Rbm200];
+    /// Machines, whose parameters come from a file.
+    pub const RBM: [Self; 4] = [Self::Rbm25, Self::Rbm200, Self::Rbm4, Self::Rbm8];
+
+    /// Whether its sites are independent.
+    pub fn is_factorised(self) -> bool {
+        Self::FACTORISED.contains(&self)
+    }
+
+    /// Whether its parameters come from a file and not from a seed.
+    pub fn is_rbm(self) -> bool {
+        Self::RBM.contains(&self)
+    }
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use crate::parse;
 use clap::{Args, ValueEnum};
-use saltus::study::Target;
+use saltus::study::{STEPS, Target};
 use std::path::PathBuf;
 
 const STUDY: &str = "Study";
@@ -28,8 +28,11 @@ pub struct PaperArguments {
     #[arg(long, value_name = "N", help_heading = STUDY, value_parser = parse::positive, allow_negative_numbers = true)]
     pub chains: Option<usize>,
     /// Draws of a target's random parameters that results are averaged over [default: 1]
-    #[arg(long, value_name = "N", help_heading = STUDY, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub model_seeds: Option<usize>,
+    #[arg(
+        long, value_name = "N", help_heading = STUDY,
+        value_parser = clap::value_parser!(u64).range(1..=1000), allow_negative_numbers = true
+    )]
+    pub model_seeds: Option<u64>,
     /// Seed from which every cell has its own [default: 0]
     #[arg(long, value_name = "S", help_heading = STUDY, value_parser = parse::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
@@ -42,6 +45,12 @@ pub struct PaperArguments {
     /// Without these: folder of mnist/ and fashion-mnist/, from which machines are trained
     #[arg(long, value_name = "DIR", help_heading = MACHINES)]
     pub data: Option<PathBuf>,
+    /// Judge the table of an earlier study, and run nothing
+    #[arg(
+        long, value_name = "FILE.csv", help_heading = STUDY,
+        conflicts_with_all = ["targets", "list", "budget", "steps", "chains", "model_seeds", "seed", "machines", "data"]
+    )]
+    pub results: Option<PathBuf>,
     /// Folder of the study; what it holds already is not run again [default: saltus-paper]
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub out: Option<PathBuf>,
@@ -67,8 +76,8 @@ impl Budget {
     /// Steps of a chain, discarded ones included.
     pub fn steps(self) -> usize {
         match self {
-            Self::Quick => 10_000,
-            Self::Full => 100_000,
+            Self::Quick => STEPS / 10,
+            Self::Full => STEPS,
         }
     }
 }

@@ -3,7 +3,6 @@
 
 use saltus::study::{SAMPLERS, Target, WEIGHTS};
 use saltus::{Sampler, Weight};
-use serde::{Deserialize, Serialize};
 
 /// What is run at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +18,7 @@ pub struct Cell {
 }
 
 /// How long and with which seed cells are run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Protocol {
     pub chains: usize,
     /// Steps of a chain, of which the first half is discarded.
@@ -29,7 +28,7 @@ pub struct Protocol {
 
 /// A Gibbs sweep visits every site, so that a tenth of the steps is more work than any other cell
 /// has.
-const GIBBS_SHARE: usize = 10;
+pub const GIBBS_SHARE: usize = 10;
 /// Steps of a cell that only looks at acceptance.
 const FIXED_STEPS: usize = 400;
 /// Step sizes at which the acceptance of factorised targets is looked at.
@@ -59,23 +58,15 @@ impl Cell {
     /// The seed of its chains: that of the study, stirred with the name, so that it does not depend
     /// on which other cells there are.
     pub fn seed(&self, study: u64) -> u64 {
-        // FNV-1a, whose value for a name never changes.
-        let bytes = self.name().into_bytes().into_iter().chain(study.to_le_bytes());
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
+        hash(self.name().into_bytes().into_iter().chain(study.to_le_bytes()))
     }
 }
 
-/// Whether sites are independent, so that DLMC should accept everything.
-pub fn is_factorised(target: Target) -> bool {
-    use Target::{BernoulliHigh, BernoulliLow, Categorical4, Categorical8};
-    matches!(target, BernoulliLow | BernoulliHigh | Categorical4 | Categorical8)
-}
-
-/// Whether its parameters come from a file and not from a seed.
-pub fn is_machine(target: Target) -> bool {
-    matches!(target, Target::Rbm25 | Target::Rbm200 | Target::Rbm4 | Target::Rbm8)
+/// FNV-1a, whose value for given bytes never changes.
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// All cells of a target with one draw of its parameters: the paper's, and Gibbs sweeps beside them.
@@ -90,7 +81,8 @@ pub fn cells(target: Target, model_seed: u64) -> Vec<Cell> {
         }
     }
     cells.push(cell(Sampler::Gibbs, None));
-    if is_factorised(target) && model_seed == 0 {
+    // Where sites are independent, every proposal should be accepted.
+    if target.is_factorised() && model_seed == 0 {
         for sampler in [Sampler::Dlmc, Sampler::Dlmcf] {
             for weight in Weight::ALL {
                 let at = |scale| Cell { fixed_scale: Some(scale), ..cell(sampler, Some(weight)) };

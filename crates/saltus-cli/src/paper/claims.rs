@@ -4,10 +4,8 @@ mod efficiency;
 mod mechanism;
 mod time;
 
-use super::results::Results;
+use super::results::{Estimate, Results};
 use crate::number::short;
-use saltus::Sampler;
-use saltus::study::Target;
 use serde::Serialize;
 
 /// What the numbers say about a claim.
@@ -19,9 +17,9 @@ pub enum Verdict {
     Partly,
     #[serde(rename = "does not hold")]
     DoesNotHold,
-    /// The cells that would decide it were not run.
-    #[serde(rename = "not measured")]
-    NotMeasured,
+    /// The cells that would decide it were not run, or their errors are too large.
+    #[serde(rename = "not decided")]
+    NotDecided,
 }
 
 impl std::fmt::Display for Verdict {
@@ -30,7 +28,7 @@ impl std::fmt::Display for Verdict {
             Self::Holds => "holds",
             Self::Partly => "holds partly",
             Self::DoesNotHold => "does not hold",
-            Self::NotMeasured => "not measured",
+            Self::NotDecided => "not decided",
         })
     }
 }
@@ -50,7 +48,9 @@ pub struct Claim {
 pub struct Part {
     /// What is measured, and what it must be for the claim to hold.
     pub question: &'static str,
-    /// How many answers must be yes; all if not said.
+    /// How many answers there would be if every cell were there.
+    pub asked: usize,
+    /// How many must be yes; all if not said.
     pub enough: Option<usize>,
     pub answers: Vec<Answer>,
 }
@@ -60,19 +60,50 @@ pub struct Part {
 pub struct Answer {
     pub of: String,
     pub value: f64,
-    pub holds: bool,
+    /// Its standard error over chains.
+    pub error: f64,
+    /// None if it is so close to the limit that chance decides.
+    pub holds: Option<bool>,
+}
+
+/// Standard errors within which chance decides.
+const ERRORS: f64 = 2.0;
+
+impl Answer {
+    /// An answer that is decided only if two errors more or less would not change it.
+    fn new(of: impl Into<String>, estimate: Estimate, holds: impl Fn(f64) -> bool) -> Self {
+        let Estimate { value, error } = estimate;
+        let low = holds(value - ERRORS * error);
+        let high = holds(value + ERRORS * error);
+        let holds = (low == high).then_some(low);
+        Self { of: of.into(), value, error, holds }
+    }
+
+    /// An answer whose number has no error to speak of.
+    fn exact(of: impl Into<String>, value: f64, holds: impl Fn(f64) -> bool) -> Self {
+        Self::new(of, Estimate { value, error: 0.0 }, holds)
+    }
 }
 
 impl Part {
-    fn all(question: &'static str, answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self { question, enough: None, answers: answers.into_iter().collect() }
+    /// A question all of whose answers must be yes; answers are missing where cells are.
+    fn all(question: &'static str, answers: impl IntoIterator<Item = Option<Answer>>) -> Self {
+        let answers: Vec<Option<Answer>> = answers.into_iter().collect();
+        let asked = answers.len();
+        Self { question, asked, enough: None, answers: answers.into_iter().flatten().collect() }
     }
 
     fn verdict(&self) -> Verdict {
-        let yes = self.answers.iter().filter(|answer| answer.holds).count();
-        match (yes, self.answers.len()) {
-            (_, 0) => Verdict::NotMeasured,
-            (yes, all) if yes >= self.enough.unwrap_or(all) => Verdict::Holds,
+        let count =
+            |holds| self.answers.iter().filter(|answer| answer.holds == Some(holds)).count();
+        match (count(true), count(false)) {
+            (yes, _) if self.enough.is_some_and(|enough| yes >= enough) => Verdict::Holds,
+            // Too few targets to find several among them.
+            _ if self.enough.is_some_and(|enough| self.answers.len() < enough) => {
+                Verdict::NotDecided
+            }
+            (0, 0) => Verdict::NotDecided,
+            (_, 0) => Verdict::Holds,
             (0, _) => Verdict::DoesNotHold,
             _ => Verdict::Partly,
         }
@@ -81,7 +112,11 @@ impl Part {
     /// "ising-high 1.31, potts-8 0.98 ✗".
     pub fn numbers(&self) -> String {
         let texts = self.answers.iter().map(|answer| {
-            let mark = if answer.holds { "" } else { " ✗" };
+            let mark = match answer.holds {
+                Some(true) => "",
+                Some(false) => " ✗",
+                None => " ≈",
+            };
             format!("{} {}{mark}", answer.of, short(answer.value))
         });
         texts.collect::<Vec<_>>().join(", ")
@@ -93,10 +128,10 @@ impl Claim {
         let verdicts: Vec<Verdict> = parts
             .iter()
             .map(Part::verdict)
-            .filter(|verdict| *verdict != Verdict::NotMeasured)
+            .filter(|verdict| *verdict != Verdict::NotDecided)
             .collect();
         let verdict = if verdicts.is_empty() {
-            Verdict::NotMeasured
+            Verdict::NotDecided
         } else if verdicts.iter().all(|verdict| *verdict == Verdict::Holds) {
             Verdict::Holds
         } else if verdicts.iter().all(|verdict| *verdict == Verdict::DoesNotHold) {
@@ -105,6 +140,13 @@ impl Claim {
             Verdict::Partly
         };
         Self { id, statement, verdict, parts }
+    }
+
+    /// How much of it was measured, unless all was: "3 of 8 numbers".
+    pub fn coverage(&self) -> Option<String> {
+        let answered: usize = self.parts.iter().map(|part| part.answers.len()).sum();
+        let asked: usize = self.parts.iter().map(|part| part.asked).sum();
+        (answered < asked).then(|| format!("{answered} of {asked} numbers"))
     }
 }
 
@@ -116,23 +158,6 @@ pub fn judge(results: &Results) -> Vec<Claim> {
     let number = |claim: &Claim| claim.id[1..].parse::<u32>().unwrap_or(u32::MAX);
     claims.sort_by_key(number);
     claims
-}
-
-/// Samplers that know nothing of differences.
-const BLIND: [Sampler; 3] = [Sampler::Hb, Sampler::Bg, Sampler::Rwm];
-/// The locally balanced ones.
-const BALANCED: [Sampler; 5] =
-    [Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc];
-const FACTORISED: [Target; 4] =
-    [Target::BernoulliLow, Target::BernoulliHigh, Target::Categorical4, Target::Categorical8];
-const LATTICES: [Target; 4] = [Target::IsingLow, Target::IsingHigh, Target::Potts4, Target::Potts8];
-const FHMMS: [Target; 4] =
-    [Target::FhmmBinaryLow, Target::FhmmBinaryHigh, Target::Fhmm4, Target::Fhmm8];
-const MACHINES: [Target; 4] = [Target::Rbm25, Target::Rbm200, Target::Rbm4, Target::Rbm8];
-
-/// The samplers of the study without one of them.
-fn others(than: Sampler) -> Vec<Sampler> {
-    saltus::study::SAMPLERS.into_iter().filter(|sampler| *sampler != than).collect()
 }
 
 #[cfg(test)]

@@ -42,12 +42,14 @@ pub fn figure(results: &Results, target: Target) -> BarPlot {
         });
         Panel { title: title.to_owned(), bars: bars.collect() }
     };
-    let rows = || results.rows().iter().filter(|row| row.target() == Some(target));
-    let steps = rows().map(|row| row.steps).max().unwrap_or(0);
+    let rows = || results.of_target(target).filter(|row| row.fixed_scale.is_none());
+    let steps = rows().map(|row| row.conditions().steps).max().unwrap_or(0);
     let chains = rows().map(|row| row.chains).max().unwrap_or(0);
-    let draws = rows().filter_map(|row| row.model_seed).max().unwrap_or(0) + 1;
-    let averaged = if draws > 1 {
-        format!(", mean over {draws} draws of the parameters")
+    let mut seeds: Vec<Option<u64>> = rows().map(|row| row.model_seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let averaged = if seeds.len() > 1 {
+        format!(", mean over {} draws of the parameters", seeds.len())
     } else {
         String::new()
     };

@@ -3,7 +3,9 @@
 use super::cell::{Cell, Protocol};
 use super::measure::Row;
 use crate::failure::Failure;
-use saltus::Sampler;
+use saltus::Weight;
+use saltus::study::SAMPLERS;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The folder of a study.
@@ -27,8 +29,10 @@ impl Folder {
         self.path.join(name)
     }
 
-    fn cell(&self, cell: &Cell) -> PathBuf {
-        self.path.join("cells").join(format!("{}.json", cell.name()))
+    /// The file of a cell; studies of different seeds do not get in each other's way.
+    fn cell(&self, cell: &Cell, study_seed: u64) -> PathBuf {
+        let seed = if study_seed == 0 { String::new() } else { format!("-seed-{study_seed}") };
+        self.path.join("cells").join(format!("{}{seed}.json", cell.name()))
     }
 
     /// The result of a cell, if it is there, of the same study and target, and worth as many steps.
@@ -38,7 +42,7 @@ impl Folder {
         protocol: Protocol,
         machine: Option<&str>,
     ) -> Result<Option<Row>, Failure> {
-        let path = self.cell(cell);
+        let path = self.cell(cell, protocol.seed);
         if !path.exists() {
             return Ok(None);
         }
@@ -62,11 +66,12 @@ impl Folder {
             }
         }
         rows.retain(|row| row.study_seed == study_seed);
-        let samplers = Sampler::ALL.map(Sampler::name);
         let place = |row: &Row| {
-            let sampler = samplers.iter().position(|name| *name == row.sampler.name());
-            let weight = row.weight.map(|weight| weight.name());
+            let sampler = SAMPLERS.iter().position(|sampler| *sampler == row.sampler);
+            let weight = Weight::ALL.iter().position(|weight| Some(*weight) == row.weight);
             let fixed = row.fixed_scale.map(f64::to_bits);
+            // Gibbs sweeps are not among the study's samplers and come after them.
+            let sampler = sampler.unwrap_or(SAMPLERS.len());
             (row.target(), row.model_seed, fixed.is_some(), sampler, weight, fixed)
         };
         rows.sort_by_key(place);
@@ -76,14 +81,20 @@ impl Folder {
     /// Keeps the result of a cell: whole, or not at all.
     pub fn keep(&self, cell: &Cell, row: &Row) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(row)?;
-        self.write(&self.cell(cell), format!("{text}\n").as_bytes())
+        self.write(&self.cell(cell, row.study_seed), format!("{text}\n").as_bytes())
     }
 
     /// Writes a file beside its place and moves it there.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let beside = path.with_extension("partial");
-        std::fs::write(&beside, bytes)
-            .and_then(|()| std::fs::rename(&beside, path))
+        let whole = || {
+            let mut file = std::fs::File::create(&beside)?;
+            file.write_all(bytes)?;
+            // On disk before it has its name: a power cut leaves all of it or nothing.
+            file.sync_all()?;
+            std::fs::rename(&beside, path)
+        };
+        whole()
             .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
     }
 }

@@ -1,13 +1,16 @@
 //! The machines of the rbm targets: the authors' own if their folder is given, else trained on the
 //! same images and kept with the study.
 
+use super::cell::hash;
 use super::folder::Folder;
 use crate::failure::Failure;
 use crate::progress::{View, pace};
+use saltus::Model;
 use saltus::data::{Binarisation, Dataset, Examples};
+use saltus::model::rbm::Rbm;
 use saltus::study::Target;
 use saltus::train::{TrainSettings, train_rbm};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A machine in a file, and what it is in words.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,44 +63,69 @@ impl Machines<'_> {
         self.authors.is_some() || self.data.is_some()
     }
 
+    /// Fails if the machine of a target is nowhere and cannot be made.
+    pub fn check(&self, target: Target) -> Result<(), Failure> {
+        let Some(recipe) = recipe(target) else {
+            return Ok(());
+        };
+        match (self.authors_file(&recipe), self.data) {
+            (Some(path), _) => recipe.load(target, &path).map(drop),
+            (None, _) if self.trained_file(target).is_file() => Ok(()),
+            (None, Some(data)) => Ok(recipe.dataset.training_images(data).map(drop)?),
+            (None, None) => {
+                let missing = self.authors.map_or(String::new(), |authors| {
+                    format!(", which is not in {}", authors.display())
+                });
+                Err(Failure::Failed(format!(
+                    "{target} is a machine learnt from images: --machines names the folder of the \
+                     authors' {}.safetensors{missing}, or --data one of {} to train on",
+                    recipe.file, recipe.dataset
+                )))
+            }
+        }
+    }
+
+    /// The authors' file, if it is there.
+    fn authors_file(&self, recipe: &Recipe) -> Option<PathBuf> {
+        let path = self.authors?.join(format!("{}.safetensors", recipe.file));
+        path.is_file().then_some(path)
+    }
+
+    /// Where the machine of a target is kept that was trained here.
+    fn trained_file(&self, target: Target) -> PathBuf {
+        self.folder.join("machines").join(format!("{target}.safetensors"))
+    }
+
     /// The machine of a target, trained if need be; nothing if the user stopped that, or if the
     /// target needs none.
     pub fn of(&self, target: Target) -> Result<Option<Machine>, Failure> {
         let Some(recipe) = recipe(target) else {
             return Ok(None);
         };
-        if let Some(authors) = self.authors {
-            let path = authors.join(format!("{}.safetensors", recipe.file));
-            if !path.is_file() {
-                return Err(Failure::Failed(format!(
-                    "{target} needs {}, which is not there",
-                    path.display()
-                )));
-            }
-            return Ok(Some(Machine { path, words: "the authors'".to_owned() }));
+        self.check(target)?;
+        if let Some(path) = self.authors_file(&recipe) {
+            return recipe
+                .load(target, &path)
+                .map(|hash| Some(Machine { path, words: format!("the authors', {hash:016x}") }));
         }
-        let path = self.folder.join("machines").join(format!("{target}.safetensors"));
-        let words = format!("trained here, CD-100, epochs: {}", recipe.epochs);
-        if path.is_file() {
-            return Ok(Some(Machine { path, words }));
+        let path = self.trained_file(target);
+        if let (false, Some(data)) = (path.is_file(), self.data)
+            && !self.train(target, &recipe, data, &path)?
+        {
+            return Ok(None);
         }
-        match self.data {
-            Some(_) => {
-                Ok(self.train(target, &recipe)?.map(|bytes_at| Machine { path: bytes_at, words }))
-            }
-            None => Err(Failure::Failed(format!(
-                "{target} is a machine learnt from images: --machines names a folder of the \
-                 authors' files ({}.safetensors), or --data one of {} to train on",
-                recipe.file, recipe.dataset
-            ))),
-        }
+        let hash = recipe.load(target, &path)?;
+        Ok(Some(Machine { path, words: format!("trained here, {hash:016x}") }))
     }
 
-    /// Trains the machine; nothing if the user stopped it.
-    fn train(&self, target: Target, recipe: &Recipe) -> Result<Option<PathBuf>, Failure> {
-        let Some(data) = self.data else {
-            return Ok(None);
-        };
+    /// Trains the machine; false if the user stopped it.
+    fn train(
+        &self,
+        target: Target,
+        recipe: &Recipe,
+        data: &Path,
+        path: &Path,
+    ) -> Result<bool, Failure> {
         let images = recipe.dataset.training_images(data)?;
         let examples = Examples::from_images(images, recipe.values, Binarisation::Threshold)?;
         let settings = TrainSettings {
@@ -113,11 +141,30 @@ impl Machines<'_> {
         });
         view.finish();
         let trained = trained?;
-        if !trained.complete {
-            return Ok(None);
+        if trained.complete {
+            trained.save(path, &format!("the machine of {target}, trained for the study"))?;
         }
-        let path = self.folder.join("machines").join(format!("{target}.safetensors"));
-        trained.save(&path, &format!("the machine of {target}, trained for the study"))?;
-        Ok(Some(path))
+        Ok(trained.complete)
+    }
+}
+
+impl Recipe {
+    /// Sees that a file holds such a machine; returns a hash of its bytes, by which results are known
+    /// to be of it.
+    fn load(&self, target: Target, path: &Path) -> Result<u64, Failure> {
+        let machine = Rbm::load(path)?;
+        let (hidden, values) = (machine.hidden(), machine.space().values());
+        if (hidden, values) != (self.hidden, self.values) {
+            return Err(Failure::Failed(format!(
+                "{} holds a machine of {hidden} hidden units and {values} values, but {target} has {} \
+                 and {}",
+                path.display(),
+                self.hidden,
+                self.values
+            )));
+        }
+        let bytes = std::fs::read(path)
+            .map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))?;
+        Ok(hash(bytes))
     }
 }

@@ -1,21 +1,22 @@
 //! Runs one cell and keeps its numbers: a row of the table of results.
 
-use super::cell::{Cell, Protocol};
+use super::cell::{Cell, GIBBS_SHARE, Protocol};
 use super::look::Look;
 use super::pace::Pace;
 use crate::failure::Failure;
+use crate::memory;
 use crate::model::{About, UseModel};
 use crate::progress::View;
 use saltus::run::Progress;
 use saltus::stats::{EssSummary, split_rhat, summarise};
-use saltus::study::Target;
+use saltus::study::{STEPS, Target};
 use saltus::{Ended, Model, Run, Sampler, Settings, Weight};
 use serde::{Deserialize, Serialize};
 
-/// Steps of the paper's protocol, to which times are extrapolated.
-const PAPER_STEPS: f64 = 100_000.0;
-/// Draws that remain of them, to which effective draws are.
-const PAPER_DRAWS: f64 = 50_000.0;
+/// Draws of the paper's protocol, to which effective draws are extrapolated.
+const PAPER_DRAWS: f64 = STEPS as f64 / 2.0;
+/// Numbers that are kept of a draw: two observables and three statistics.
+const NUMBERS: f64 = 5.0;
 
 /// The numbers of a cell, in the order of the table's columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,10 +68,39 @@ pub struct Row {
 }
 
 impl Row {
+    /// What must be the same in cells that are compared: steps of the study, chains, threads, machine.
+    pub fn conditions(&self) -> Conditions<'_> {
+        let share = if self.sampler == Sampler::Gibbs { GIBBS_SHARE } else { 1 };
+        Conditions {
+            steps: share * self.steps,
+            chains: self.chains,
+            threads: self.threads,
+            machine: self.machine.as_deref(),
+        }
+    }
+
     /// The target; none if the name is not known, as in a file somebody edited.
     pub fn target(&self) -> Option<Target> {
         self.target.parse().ok()
     }
+}
+
+/// Under which a cell was run; the most steps come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Conditions<'a> {
+    pub steps: usize,
+    pub chains: usize,
+    pub threads: usize,
+    pub machine: Option<&'a str>,
+}
+
+/// How a cell ended.
+pub enum Measured {
+    Done(Box<Row>),
+    /// The user stopped it.
+    Stopped,
+    /// A chain could not go on, for this reason.
+    Failed(String),
 }
 
 /// A cell to be run.
@@ -83,8 +113,7 @@ pub struct Measuring<'a> {
 }
 
 impl UseModel for Measuring<'_> {
-    /// None if the user stopped it.
-    type Output = Result<Option<Row>, Failure>;
+    type Output = Result<Measured, Failure>;
 
     fn call<M: Model>(self, _: About, model: &M) -> Self::Output {
         let Self { cell, protocol, machine, threads, view } = self;
@@ -102,6 +131,8 @@ impl UseModel for Measuring<'_> {
             ..Settings::default()
         };
         settings.check(model.space())?;
+        let numbers = NUMBERS * settings.chains as f64 * settings.draws as f64;
+        memory::check_bytes("the draws of a cell", 8.0 * numbers)?;
         let mut pace = Pace::default();
         let monitor = |progress: Progress| {
             if !progress.warming_up {
@@ -112,23 +143,21 @@ impl UseModel for Measuring<'_> {
         let outcome = Run::new(model, &settings).monitor(monitor).go()?;
         match &outcome.ended {
             Ended::Complete | Ended::Reached(_) => {}
-            Ended::Interrupted | Ended::TimeLimit => return Ok(None),
-            Ended::Failed { .. } => {
-                return Err(Failure::Failed(format!("{}: {}", cell.name(), outcome.ended)));
-            }
+            Ended::Interrupted | Ended::TimeLimit => return Ok(Measured::Stopped),
+            Ended::Failed { .. } => return Ok(Measured::Failed(outcome.ended.to_string())),
         }
         let draws = outcome.trace.draws();
         let mean_pace = outcome.seconds.draws / draws as f64;
         let seconds_per_step = pace.median().unwrap_or(mean_pace);
         let ess = EssSummary::of_chains(outcome.trace.hamming());
-        let sd = ess.sd.is_finite().then_some(ess.sd);
+        let sd = (protocol.chains > 1).then_some(ess.sd);
         let log_prob = summarise(outcome.trace.log_prob());
         let rhats = [split_rhat(outcome.trace.hamming()), split_rhat(outcome.trace.log_prob())];
         let evaluations_per_step = cell.sampler.evaluations_charged(model.space());
         let per_evaluation = PAPER_DRAWS / draws as f64 / evaluations_per_step;
         let per_second = 1.0 / (draws as f64 * seconds_per_step);
         let look = Look::at(model, &settings, &outcome)?;
-        Ok(Some(Row {
+        Ok(Measured::Done(Box::new(Row {
             target: cell.target.name().to_owned(),
             sampler: cell.sampler,
             weight: cell.weight,
@@ -155,7 +184,7 @@ impl UseModel for Measuring<'_> {
             ess_per_evaluation_sd: sd.map(|sd| sd * per_evaluation),
             ess_per_second: ess.mean * per_second,
             ess_per_second_sd: sd.map(|sd| sd * per_second),
-            seconds_per_100k: seconds_per_step * PAPER_STEPS,
+            seconds_per_100k: seconds_per_step * STEPS as f64,
             paper_seconds: cell.target.paper_seconds(cell.sampler),
             rhat: rhats.into_iter().flatten().reduce(f64::max).filter(|rhat| rhat.is_finite()),
             log_prob_mean: log_prob.map(|summary| summary.mean),
@@ -166,6 +195,6 @@ impl UseModel for Measuring<'_> {
             euler_error: look.euler_error,
             small_step_error: look.small_step_error,
             large_step_error: look.large_step_error,
-        }))
+        })))
     }
 }

@@ -8,7 +8,8 @@ use crate::number::short;
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::CellAlignment;
 use saltus::Sampler;
-use saltus::study::{SAMPLERS, Target};
+use saltus::study::{BALANCED, CHAINS, SAMPLERS, Target};
+use std::path::Path;
 
 /// Every cell, a line each.
 pub fn csv(rows: &[Row]) -> Result<Vec<u8>, Failure> {
@@ -20,25 +21,39 @@ pub fn csv(rows: &[Row]) -> Result<Vec<u8>, Failure> {
     writer.into_inner().map_err(|error| failed(error.to_string()))
 }
 
+/// The rows of such a table.
+pub fn read_csv(path: &Path) -> Result<Vec<Row>, Failure> {
+    let failed = |error: csv::Error| {
+        Failure::Failed(format!("{} is not a table of results: {error}", path.display()))
+    };
+    let mut reader = csv::Reader::from_path(path).map_err(failed)?;
+    reader.deserialize().collect::<Result<_, _>>().map_err(failed)
+}
+
+/// How many times faster than the paper's table; of another number of chains there is no telling.
+fn times_faster(results: &Results, target: Target, sampler: Sampler) -> Option<(f64, f64, f64)> {
+    let weight = weights_of(sampler)[0];
+    let as_many = results.tuned(target, sampler, weight).all(|row| row.chains == CHAINS);
+    let ours = results.mean(target, sampler, weight, SECONDS)?.value;
+    let paper = target.paper_seconds(sampler)?;
+    as_many.then_some((ours, paper, paper / ours))
+}
+
 /// Our seconds for 100,000 steps beside the paper's, with the ratio.
 pub fn running_time(results: &Results) -> String {
     let mut text = String::from(
-        "Seconds for 100,000 steps of all chains, with the weight function sqrt where there is one: \
+        "Seconds for 100,000 steps of 100 chains, with the weight function sqrt where there is one: \
          ours / the paper's (how many times faster). The paper does not name its hardware.\n\n",
     );
     let names = SAMPLERS.map(Sampler::name);
     text += &format!("| target | {} |\n", names.join(" | "));
     text += &format!("|---{}|\n", "|---:".repeat(SAMPLERS.len()));
     for target in results.targets() {
-        let cells = SAMPLERS.map(|sampler| {
-            let weight = weights_of(sampler)[0];
-            let ours = results.mean(target, sampler, weight, SECONDS);
-            match (ours, target.paper_seconds(sampler)) {
-                (Some(ours), Some(paper)) => {
-                    format!("{} / {} ({}×)", short(ours), short(paper), short(paper / ours))
-                }
-                _ => "–".to_owned(),
+        let cells = SAMPLERS.map(|sampler| match times_faster(results, target, sampler) {
+            Some((ours, paper, times)) => {
+                format!("{} / {} ({}×)", short(ours), short(paper), short(times))
             }
+            None => "–".to_owned(),
         });
         text += &format!("| {target} | {} |\n", cells.join(" | "));
     }
@@ -48,7 +63,8 @@ pub fn running_time(results: &Results) -> String {
 /// The claims with their numbers and verdicts.
 pub fn claims(claims: &[Claim]) -> String {
     let mut text = String::from(
-        "A number marked ✗ is not what the claim says. Per evaluation and per second, a sampler is \
+        "A number marked ✗ is not what the claim says; one marked ≈ is within two standard errors (over \
+         chains) of the limit and counts for nothing. Per evaluation and per second, a sampler is \
          represented by the better of its two weight functions unless one is named; in brackets, whom \
          the number compares with.\n\n| | claim | verdict | numbers |\n|---|---|---|---|\n",
     );
@@ -57,8 +73,11 @@ pub fn claims(claims: &[Claim]) -> String {
         let numbers = parts.map(|part| format!("*{}*: {}", part.question, part.numbers()));
         let numbers = numbers.collect::<Vec<_>>().join("<br>");
         text += &format!(
-            "| {} | {} | **{}** | {numbers} |\n",
-            claim.id, claim.statement, claim.verdict
+            "| {} | {} | **{}**{} | {numbers} |\n",
+            claim.id,
+            claim.statement,
+            claim.verdict,
+            claim.coverage().map_or(String::new(), |coverage| format!(", {coverage}")),
         );
     }
     text
@@ -72,13 +91,13 @@ pub fn gibbs(results: &Results) -> String {
     );
     for target in results.targets() {
         let gibbs = results.best(target, Sampler::Gibbs, PER_SECOND);
-        let best = results.best_of(target, &SAMPLERS[3..], PER_SECOND);
+        let best = results.best_of(target, &BALANCED, PER_SECOND);
         if let (Some(gibbs), Some((sampler, best))) = (gibbs, best) {
             text += &format!(
                 "| {target} | {} | {sampler} | {} | {} |\n",
-                short(gibbs),
-                short(best),
-                short(gibbs / best)
+                short(gibbs.value),
+                short(best.value),
+                short(gibbs.value / best.value)
             );
         }
     }
@@ -87,18 +106,18 @@ pub fn gibbs(results: &Results) -> String {
 
 /// What a terminal shows: two grids of effective draws, one of times, and the verdicts.
 pub fn terminal(results: &Results, claims: &[Claim]) -> String {
-    let per = |measure| move |target, sampler| results.best(target, sampler, measure).map(short);
-    let faster = |target: Target, sampler: Sampler| {
-        let ours = results.mean(target, sampler, weights_of(sampler)[0], SECONDS)?;
-        Some(short(target.paper_seconds(sampler)? / ours))
-    };
+    let per =
+        |measure| move |target, sampler| Some(short(results.best(target, sampler, measure)?.value));
+    let faster = |target, sampler| Some(short(times_faster(results, target, sampler)?.2));
     let mut text = grid("Effective draws per evaluation, of 50,000", results, &per(PER_EVALUATION));
     text += &grid("Effective draws of a chain per second", results, &per(PER_SECOND));
     text += &grid("How many times faster than the paper's table", results, &faster);
     text += "Claims\n";
     for claim in claims {
         let first = format!("{:4} {:13} ", claim.id, claim.verdict.to_string());
-        text += &wrap(claim.statement, &first, "                   ");
+        let coverage = claim.coverage().map_or(String::new(), |text| format!(" ({text})"));
+        let statement = format!("{}{coverage}", claim.statement);
+        text += &wrap(&statement, &first, "                   ");
     }
     text
 }

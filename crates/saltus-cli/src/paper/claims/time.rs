@@ -1,46 +1,38 @@
 //! Claims about wall time.
 
-use super::{Answer, BALANCED, Claim, Part};
+use super::{Answer, Claim, Part};
 use crate::paper::results::{Results, SECONDS, weights_of};
 use saltus::Sampler;
-use saltus::study::Target;
+use saltus::study::{BALANCED, Target};
 
-/// How much longer a step of DLMC may take than one of DMALA: the largest ratio in the paper's
-/// table.
+/// How much longer a step of DLMC may take than one of DMALA: the largest ratio in the paper's table
+/// is 1.435, on categorical-8.
 const MOST: f64 = 1.45;
+/// What "very expensive" is taken to mean: the least such ratio in the paper's table is 1.98.
+const EXPENSIVE: f64 = 1.5;
 
 /// C12.
 pub fn claims(results: &Results) -> Vec<Claim> {
     // As in the paper's table, one time per sampler: with the first of its weight functions.
     let seconds = |target: Target, sampler: Sampler| {
-        results.mean(target, sampler, weights_of(sampler)[0], SECONDS)
+        let estimate = results.mean(target, sampler, weights_of(sampler)[0], SECONDS)?;
+        Some(estimate.value)
     };
-    let values = |target: Target| {
-        results.rows().iter().find(|row| row.target() == Some(target)).map(|row| row.values)
+    let all = |target: Target, but: Option<Sampler>| -> Option<Vec<f64>> {
+        let samplers = BALANCED.into_iter().filter(|sampler| Some(*sampler) != but);
+        samplers.map(|sampler| seconds(target, sampler)).collect()
     };
-    let answers = |chosen: fn(usize) -> bool,
-                   value: &dyn Fn(Target) -> Option<f64>,
-                   holds: fn(f64) -> bool| {
-        let of_target = |target: &Target| {
-            values(*target).filter(|values| chosen(*values))?;
-            let value = value(*target)?;
-            Some(Answer { of: target.name().to_owned(), value, holds: holds(value) })
-        };
-        Target::ALL.iter().filter_map(of_target).collect::<Vec<_>>()
+    let slowest_blind = |target| {
+        let blind = seconds(target, Sampler::Hb)?.max(seconds(target, Sampler::Bg)?);
+        Some(blind / all(target, None)?.into_iter().reduce(f64::min)?)
     };
-    let slower_blind = |target| {
-        let (hb, bg) = (seconds(target, Sampler::Hb)?, seconds(target, Sampler::Bg)?);
-        let cheapest = BALANCED.iter().filter_map(|sampler| seconds(target, *sampler));
-        Some(hb.max(bg) / cheapest.reduce(f64::min)?)
-    };
-    let faster_blind = |target| {
-        let (hb, bg) = (seconds(target, Sampler::Hb)?, seconds(target, Sampler::Bg)?);
-        Some(hb.min(bg) / seconds(target, Sampler::Dlmc)?)
+    let fastest_blind = |target| {
+        let blind = seconds(target, Sampler::Hb)?.min(seconds(target, Sampler::Bg)?);
+        Some(blind / seconds(target, Sampler::Dlmc)?)
     };
     let pas = |target| {
-        let others = BALANCED.iter().filter(|sampler| **sampler != Sampler::Pas);
-        let others = others.filter_map(|sampler| seconds(target, *sampler));
-        Some(seconds(target, Sampler::Pas)? / others.reduce(f64::max)?)
+        let others = all(target, Some(Sampler::Pas))?.into_iter().reduce(f64::max)?;
+        Some(seconds(target, Sampler::Pas)? / others)
     };
     let dlmc = |target| Some(seconds(target, Sampler::Dlmc)? / seconds(target, Sampler::Dmala)?);
     vec![Claim::new(
@@ -50,20 +42,42 @@ pub fn claims(results: &Results) -> Vec<Claim> {
         vec![
             Part::all(
                 "two values: the slower of HB and BG over the fastest balanced sampler (below 1)",
-                answers(|values| values == 2, &slower_blind, |ratio| ratio < 1.0),
+                answers(&OF_TWO_VALUES, slowest_blind, |ratio| ratio < 1.0),
             ),
             Part::all(
-                "eight values: the faster of HB and BG over DLMC (above 1)",
-                answers(|values| values == 8, &faster_blind, |ratio| ratio > 1.0),
+                "eight values: the faster of HB and BG over DLMC (at least 1.5)",
+                answers(&OF_EIGHT_VALUES, fastest_blind, |ratio| ratio >= EXPENSIVE),
             ),
             Part::all(
                 "PAS over the slowest other balanced sampler (above 1)",
-                answers(|_| true, &pas, |ratio| ratio > 1.0),
+                answers(&Target::ALL, pas, |ratio| ratio > 1.0),
             ),
             Part::all(
                 "DLMC over DMALA (at most 1.45)",
-                answers(|_| true, &dlmc, |ratio| ratio <= MOST),
+                answers(&Target::ALL, dlmc, |ratio| ratio <= MOST),
             ),
         ],
     )]
+}
+
+const OF_TWO_VALUES: [Target; 8] = [
+    Target::BernoulliLow,
+    Target::BernoulliHigh,
+    Target::IsingLow,
+    Target::IsingHigh,
+    Target::FhmmBinaryLow,
+    Target::FhmmBinaryHigh,
+    Target::Rbm25,
+    Target::Rbm200,
+];
+const OF_EIGHT_VALUES: [Target; 4] =
+    [Target::Categorical8, Target::Potts8, Target::Fhmm8, Target::Rbm8];
+
+fn answers(
+    targets: &[Target],
+    value: impl Fn(Target) -> Option<f64>,
+    holds: impl Fn(f64) -> bool + Copy,
+) -> Vec<Option<Answer>> {
+    let answer = |target: &Target| Some(Answer::exact(target.name(), value(*target)?, holds));
+    targets.iter().map(answer).collect()
 }
