@@ -12,6 +12,7 @@ pub use paper::PaperArguments;
 pub use store::{ExportArguments, StoreArguments};
 pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
 
+use crate::contender::Contender;
 use crate::observe::Observe;
 use crate::parse;
 use clap::{Args, Parser, Subcommand};
@@ -94,16 +95,14 @@ pub struct SampleArguments {
 pub struct CompareArguments {
     #[command(subcommand)]
     pub model: ModelArguments,
-    /// Samplers, in the order of the table [default: rwm,gwg,pas,dmala,dlmcf,dlmc]
-    #[arg(
-        long,
-        global = true,
-        value_name = "NAME,…",
-        value_delimiter = ',',
-        help_heading = RUN,
-        value_parser = sampler
-    )]
-    pub samplers: Vec<Sampler>,
+    /// Samplers, in the order of the table [default: rwm,gwg,pas,dmala,dlmcf,dlmc]; dlmc:exact is
+    /// dlmc with another solver
+    #[arg(long, global = true, value_name = "NAME,…", value_delimiter = ',', help_heading = RUN)]
+    pub samplers: Vec<Contender>,
+    /// Tune each sampler to the acceptance at which it changes the most sites per step, found by
+    /// short runs, instead of to its own target
+    #[arg(long, global = true, help_heading = RUN, conflicts_with_all = ["target_acceptance", "scale"])]
+    pub best_acceptance: bool,
     /// Draw effective draws per evaluation and per second into a .svg or .png file; may be given
     /// twice
     #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]

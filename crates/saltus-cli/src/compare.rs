@@ -1,13 +1,14 @@
 //! `saltus compare`: the same run for several samplers, side by side.
 
 use crate::arguments::{COMPARED, CompareArguments};
+use crate::contender::Contender;
 use crate::failure::{Failure, Finish};
 use crate::model::{About, Context, UseModel, with_model};
 use crate::plot::bars::{Bar, BarPlot, Panel};
 use crate::progress::View;
 use crate::{interrupt, plot, say, table};
 use saltus::sampler::Scale;
-use saltus::{Ended, Model, Run, Sampler, Settings, Solver, Summary};
+use saltus::{Ended, Model, Run, Sampler, Settings, Summary};
 use serde::Serialize;
 use std::io::Write;
 
@@ -17,10 +18,14 @@ pub fn run(arguments: CompareArguments) -> Result<Finish, Failure> {
         plot::check_name(path)?;
     }
     let differences = arguments.model.differences();
-    let samplers = if arguments.samplers.is_empty() { &COMPARED[..] } else { &arguments.samplers };
-    let all_settings: Vec<Settings> = samplers
+    let contenders: Vec<Contender> = if arguments.samplers.is_empty() {
+        COMPARED.map(|sampler| Contender { sampler, solver: None }).to_vec()
+    } else {
+        arguments.samplers.clone()
+    };
+    let all_settings: Vec<Settings> = contenders
         .iter()
-        .map(|sampler| for_sampler(arguments.run.settings(*sampler, differences), *sampler))
+        .map(|one| one.settings(arguments.run.settings(one.sampler, differences)))
         .collect();
     let context = Context {
         seed: arguments.run.model_seed.unwrap_or(0),
@@ -28,16 +33,6 @@ pub fn run(arguments: CompareArguments) -> Result<Finish, Failure> {
     };
     let comparing = Comparing { all_settings, arguments: &arguments };
     with_model(&arguments.model, context, comparing)?
-}
-
-/// A solver is meant for dlmc; a scale or a target is meant for the samplers that have one; the others run as they are.
-fn for_sampler(settings: Settings, sampler: Sampler) -> Settings {
-    let solver = if sampler == Sampler::Dlmc { settings.solver } else { Solver::default() };
-    let settings = Settings { solver, ..settings };
-    match sampler.scale() {
-        Scale::None => Settings { scale: None, target_acceptance: None, ..settings },
-        Scale::StepSize | Scale::Radius => settings,
-    }
 }
 
 struct Comparing<'a> {
@@ -73,7 +68,12 @@ impl UseModel for Comparing<'_> {
         let mut finish = Finish::Complete;
         let mut runs = Vec::new();
         for settings in &all_settings {
-            let mut view = View::new(settings.sampler.name(), options.quiet);
+            let name = Contender::from(settings).to_string();
+            let mut view = View::new(&name, options.quiet);
+            let settings = match arguments.best_acceptance {
+                true => &best_acceptance(model, settings, &mut view)?,
+                false => settings,
+            };
             let outcome = Run::new(model, settings).monitor(|progress| view.show(progress)).go()?;
             view.finish();
             let mut summary = Summary::new(about.name, &outcome);
@@ -81,7 +81,7 @@ impl UseModel for Comparing<'_> {
             runs.push(summary);
             finish = worse(finish, Finish::from(&outcome.ended));
             if matches!(outcome.ended, Ended::Failed { .. }) {
-                say(&format!("saltus: {}: {}", settings.sampler, outcome.ended));
+                say(&format!("saltus: {name}: {}", outcome.ended));
             }
             // Also if it came too late for this run to be cut short.
             if interrupt::requested() {
@@ -115,6 +115,37 @@ impl UseModel for Comparing<'_> {
     }
 }
 
+/// Acceptances that are tried.
+const ACCEPTANCES: [f64; 8] = [0.3, 0.4, 0.5, 0.574, 0.65, 0.7, 0.75, 0.8];
+/// Share of the draws that a trial makes, and the fewest.
+const TRIAL: (usize, usize) = (10, 200);
+
+/// The settings with the target at which most sites change per step, by short runs.
+fn best_acceptance<M: Model>(
+    model: &M,
+    settings: &Settings,
+    view: &mut View,
+) -> Result<Settings, Failure> {
+    if settings.sampler.scale() == Scale::None {
+        return Ok(settings.clone());
+    }
+    let mut best = (0.0, settings.clone());
+    for target in ACCEPTANCES {
+        let target_acceptance = Some(target);
+        let chosen = Settings { target_acceptance, ..settings.clone() };
+        let draws = (settings.draws / TRIAL.0).max(TRIAL.1).min(settings.draws);
+        let trial = Settings { draws, ..chosen.clone() };
+        let outcome = Run::new(model, &trial).monitor(|progress| view.show(progress)).go()?;
+        if outcome.sites_changed_per_step > best.0 {
+            best = (outcome.sites_changed_per_step, chosen);
+        }
+        if !matches!(outcome.ended, Ended::Complete) {
+            break;
+        }
+    }
+    Ok(best.1)
+}
+
 /// Colours of the bars: what a sampler knows of its target.
 const KINDS: [&str; 3] = ["without differences", "few sites per step", "all sites per step"];
 
@@ -133,7 +164,7 @@ fn picture(about: &About, runs: &[Summary]) -> BarPlot {
             // The spread of the chains, in the unit of the bar.
             let error = (run.chains > 1).then(|| value(run) * run.ess.sd / run.ess.mean);
             Bar {
-                label: run.sampler.to_string(),
+                label: Contender::from(run).to_string(),
                 value: value(run),
                 error: error.filter(|error| error.is_finite()),
                 group: kind(run.sampler),
@@ -171,7 +202,8 @@ fn worse(one: Finish, other: Finish) -> Finish {
 
 /// What is being sampled, and how.
 fn heading<M: Model>(about: &About, model: &M, all_settings: &[Settings]) -> String {
-    let names: Vec<&str> = all_settings.iter().map(|settings| settings.sampler.name()).collect();
+    let names: Vec<String> =
+        all_settings.iter().map(|settings| Contender::from(settings).to_string()).collect();
     let shared = all_settings.first().cloned().unwrap_or_default();
     let Settings { weight, chains, warmup, draws, thin, .. } = shared;
     let every = if thin == 1 { String::new() } else { format!(", one every {thin} steps") };

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod contender;
 mod export;
 mod failure;
 mod flow;

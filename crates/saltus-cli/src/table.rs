@@ -1,5 +1,6 @@
 //! Summaries of runs as tables that fit into 80 columns, with a verdict in words below.
 
+use crate::contender::Contender;
 use crate::number::{short, short_or_dash, with_error};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use saltus::Summary;
@@ -101,7 +102,7 @@ pub fn of_runs(summaries: &[Summary]) -> String {
     ]);
     for summary in summaries {
         table.add_row([
-            summary.sampler.to_string(),
+            Contender::from(summary).to_string(),
             short(summary.acceptance),
             short_or_dash(summary.scale),
             mean_and_deviation(summary).replace(' ', ""),
@@ -145,7 +146,10 @@ pub fn verdict_of_runs(summaries: &[Summary]) -> String {
     let all: Vec<String> = summaries
         .iter()
         .flat_map(|summary| {
-            summary.warnings.iter().map(|warning| format!("{}: {warning}", summary.sampler))
+            summary
+                .warnings
+                .iter()
+                .map(|warning| format!("{}: {warning}", Contender::from(summary)))
         })
         .collect();
     if all.is_empty() { "No warnings.\n".to_owned() } else { warnings(&all) }
