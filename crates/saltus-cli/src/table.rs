@@ -149,7 +149,7 @@ pub fn verdict_of_runs(summaries: &[Summary]) -> String {
             summary
                 .warnings
                 .iter()
-                .map(|warning| format!("{}: {warning}", Contender::from(summary)))
+                .map(move |warning| format!("{}: {warning}", Contender::from(summary)))
         })
         .collect();
     if all.is_empty() { "No warnings.\n".to_owned() } else { warnings(&all) }

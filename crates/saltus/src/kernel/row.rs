@@ -99,3 +99,145 @@ impl RowFormula {
         row
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGS: [f64; 4] = [0.3, -1.1, 0.8, -0.2];
+
+    fn nu() -> Vec<f64> {
+        let total = log_sum_exp(&LOGS);
+        LOGS.iter().map(|log| (log - total).exp()).collect()
+    }
+
+    /// The row of value i of a site with those log-probabilities.
+    fn row(formula: RowFormula, i: usize, h: f64, weight: Weight) -> Vec<f64> {
+        let diff: Vec<f64> = LOGS.iter().map(|log| log - LOGS[i]).collect();
+        formula.log_row(&diff, i, h, weight).into_iter().map(f64::exp).collect()
+    }
+
+    fn rate(i: usize, j: usize, weight: Weight) -> f64 {
+        weight.log(LOGS[j] - LOGS[i]).exp()
+    }
+
+    #[test]
+    fn interpolated_rows_have_the_right_ends() {
+        let formula = RowFormula::Interpolated;
+        for weight in Weight::ALL {
+            for i in 0..4 {
+                // No time: nothing moves. All time: the conditional distribution.
+                assert!((row(formula, i, 1e-300, weight)[i] - 1.0).abs() < 1e-15);
+                for (entry, nu) in row(formula, i, 1e12, weight).iter().zip(nu()) {
+                    assert!((entry - nu).abs() < 1e-14);
+                }
+                for h in [1e-3, 0.3, 4.0] {
+                    let row = row(formula, i, h, weight);
+                    assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+                    assert!(row[i] >= nu()[i]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_the_flow_are_reversible_for_every_step() {
+        let formulas = [RowFormula::Interpolated, RowFormula::Euler, RowFormula::Exact];
+        for (formula, weight) in formulas.iter().flat_map(|f| Weight::ALL.map(|w| (*f, w))) {
+            for h in [1e-3, 0.2, 1.0, 30.0] {
+                for i in 0..4 {
+                    for j in 0..4 {
+                        let there = nu()[i] * row(formula, i, h, weight)[j];
+                        let back = nu()[j] * row(formula, j, h, weight)[i];
+                        assert!((there - back).abs() < 1e-12, "{formula:?} {weight} {h}");
+                    }
+                }
+            }
+        }
+        // Not so DMALA's.
+        let dmala =
+            |i: usize, j: usize| nu()[i] * row(RowFormula::Normalised, i, 0.5, Weight::Sqrt)[j];
+        assert!((dmala(0, 1) - dmala(1, 0)).abs() > 1e-3);
+    }
+
+    #[test]
+    fn independent_sites_accept_what_the_flow_proposes_and_not_all_of_dmala() {
+        // log π(y) − log π(x) + log q(y → x) − log q(x → y), a sum over sites: here of two.
+        let log_acceptance = |formula: RowFormula, x: [usize; 2], y: [usize; 2]| -> f64 {
+            let site = |x: usize, y: usize| {
+                let (there, back) = (
+                    row(formula, x, 0.7, Weight::Ratio)[y].ln(),
+                    row(formula, y, 0.7, Weight::Ratio)[x].ln(),
+                );
+                LOGS[y] - LOGS[x] + back - there
+            };
+            site(x[0], y[0]) + site(x[1], y[1])
+        };
+        for formula in [RowFormula::Interpolated, RowFormula::Euler, RowFormula::Exact] {
+            assert!(log_acceptance(formula, [0, 3], [2, 1]).abs() < 1e-11, "{formula:?}");
+        }
+        assert!(log_acceptance(RowFormula::Normalised, [0, 3], [2, 1]).abs() > 0.01);
+    }
+
+    #[test]
+    fn all_rows_begin_as_rates() {
+        for (formula, weight) in RowFormula::ALL.iter().flat_map(|f| Weight::ALL.map(|w| (*f, w))) {
+            // The error falls with the square of h: a tenth of the step, a hundredth of the error.
+            let error = |h: f64| {
+                let others =
+                    (1..4).map(|j| (row(formula, 0, h, weight)[j] - h * rate(0, j, weight)).abs());
+                others.fold(0.0, f64::max)
+            };
+            let (coarse, fine) = (error(1e-3), error(1e-4));
+            assert!(coarse < 2e-5, "{formula:?} {weight}: {coarse:e}");
+            // Euler's is no error at all until it is clipped.
+            assert!(fine < 0.011 * coarse + 1e-12, "{formula:?} {weight}: {coarse:e} {fine:e}");
+        }
+    }
+
+    #[test]
+    fn interpolation_is_exact_for_two_values_and_no_semigroup_for_more() {
+        let twice = |formula: RowFormula, h: f64| -> Vec<f64> {
+            let first = row(formula, 0, h, Weight::Sqrt);
+            let rows: Vec<Vec<f64>> = (0..4).map(|k| row(formula, k, h, Weight::Sqrt)).collect();
+            (0..4).map(|j| (0..4).map(|k| first[k] * rows[k][j]).sum()).collect()
+        };
+        let difference = |formula: RowFormula| {
+            let (two, one) = (twice(formula, 0.3), row(formula, 0, 0.6, Weight::Sqrt));
+            two.iter().zip(one).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        assert!(difference(RowFormula::Exact) < 1e-10);
+        assert!(difference(RowFormula::Interpolated) > 1e-3);
+        for weight in Weight::ALL {
+            let exact = RowFormula::Exact.log_row(&[0.0, 1.3], 0, 0.8, weight);
+            let interpolated = RowFormula::Interpolated.log_row(&[0.0, 1.3], 0, 0.8, weight);
+            assert!((exact[1] - interpolated[1]).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn interpolation_is_mostly_but_not_always_closer_than_euler() {
+        // One of the rows where the paper's argument from the two ends of time does not hold.
+        let error = |formula: RowFormula, diff: &[f64], h: f64, weight: Weight| {
+            let exact = RowFormula::Exact.log_row(diff, 0, h, weight);
+            let found = formula.log_row(diff, 0, h, weight);
+            let pairs = exact.iter().zip(&found);
+            pairs.map(|(a, b)| (a.exp() - b.exp()).abs()).fold(0.0, f64::max)
+        };
+        let mut closer = 0;
+        let mut all = 0;
+        for k in 0..400 {
+            let diff: Vec<f64> = (0..5)
+                .map(|j| if j == 0 { 0.0 } else { 2.5 * (f64::from(7 * k + 3 * j)).sin() })
+                .collect();
+            let total: f64 = (1..5).map(|j| Weight::Min.log(diff[j]).exp()).sum();
+            // Within the range where Euler's row is a distribution.
+            let h = 0.5 / total;
+            let one = error(RowFormula::Interpolated, &diff, h, Weight::Min);
+            let other = error(RowFormula::Euler, &diff, h, Weight::Min);
+            closer += usize::from(one < other);
+            all += 1;
+        }
+        assert!(closer > all / 2 && closer < all, "{closer} of {all}");
+    }
+}
