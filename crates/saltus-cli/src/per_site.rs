@@ -19,6 +19,12 @@ pub fn check(job: &Job, space: &Space) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
+    if job.settings.sampler.is_weighted() {
+        return Err(Failure::Usage(format!(
+            "--per-site counts every draw alike, but those of {} have weights",
+            job.settings.sampler
+        )));
+    }
     let Settings { chains, draws, .. } = job.settings;
     let bytes = [chains, draws, space.sites()].into_iter().map(|n| n as f64).product();
     memory::check_bytes("the states that --per-site looks at", bytes)

@@ -43,5 +43,5 @@ fn every_command_about_results_works() {
 
 #[test]
 fn every_command_about_the_flow_works() {
-    run_all(include_str!("../../../docs/flow.md"), 4);
+    run_all(include_str!("../../../docs/flow.md"), 7);
 }
