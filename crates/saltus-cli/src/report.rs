@@ -12,7 +12,9 @@ use page::Page;
 use rayon::prelude::*;
 use saltus::Summary;
 use saltus::sink::SITES_CHANGED;
+use saltus::stats::linearised;
 use saltus::store::Stored;
+use saltus::trace::WEIGHT;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -52,7 +54,16 @@ fn page_of(stored: &Stored) -> Result<String, Failure> {
     let series = if trace.draws() == 0 {
         Vec::new()
     } else {
-        names.par_iter().filter_map(|name| Some(series::panel(name, trace.series(name)?))).collect()
+        let panel = |name: &&str| {
+            let drawn = trace.series(name)?;
+            // Of weighted draws, plain ones of the same mean and error are shown.
+            let shown = match trace.weights() {
+                Some(weights) if *name != WEIGHT => linearised(drawn, weights),
+                _ => None,
+            };
+            Some(series::panel(name, shown.as_deref().unwrap_or(drawn)))
+        };
+        names.par_iter().filter_map(panel).collect()
     };
     let page = Page {
         summary: &summary,

@@ -23,7 +23,7 @@ pub use diagnosis::{Diagnosis, Movement, diagnose, diagnose_sites};
 pub use drift::drift;
 pub use ess::{Ess, EssEstimator, EssSummary, autocorrelation, ess};
 pub use overlap::{Memory, Overlap};
-pub use weighted::{diagnose_weighted, weighted_ess, weighted_ess_of_chains};
+pub use weighted::{diagnose_weighted, linearised, weighted_ess, weighted_ess_of_chains};
 
 /// Series shorter than this are not estimated: a half of one would have no variance.
 pub const MIN_DRAWS: usize = 4;

@@ -48,6 +48,12 @@ fn variance(series: &[f64]) -> f64 {
     series.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / series.len() as f64
 }
 
+/// Plain draws v = μ + w(f − μ)/w̄ whose mean is the weighted mean of f and whose error is its error;
+/// none if the weights have no positive sum.
+pub fn linearised(chains: &[Vec<f64>], weights: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    Some(linearise(&slices(chains), &slices(weights))?.chains)
+}
+
 /// The effective sample size of one chain of weighted draws; see [`ess`](super::ess()) for plain
 /// ones.
 ///
