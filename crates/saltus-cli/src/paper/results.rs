@@ -59,9 +59,7 @@ impl Results {
         for target in Target::ALL {
             let own = |row: &Row| row.target() == Some(target);
             let conditions = conditions_of(&rows, target);
-            let alike = |row: &Row| {
-                own(row) && (row.fixed_scale.is_some() || Some(row.conditions()) == conditions)
-            };
+            let alike = |row: &Row| own(row) && is_alike(row, conditions);
             let seeds = complete_seeds(&rows, &alike);
             let counts = |row: &Row| {
                 alike(row) && (row.fixed_scale.is_some() || seeds.contains(&row.model_seed))
@@ -151,6 +149,17 @@ impl Results {
     ) -> Option<(Sampler, Estimate)> {
         self.extreme(target, samplers, measure, |one, other| one > other)
     }
+}
+
+/// Whether a cell may stand beside those of these conditions; cells that run for as long as they need
+/// to whatever the others do, only the number of steps aside.
+fn is_alike(row: &Row, conditions: Option<Conditions<'_>>) -> bool {
+    let Some(conditions) = conditions else {
+        return false;
+    };
+    let own_length = row.fixed_scale.is_some() || row.sampler == Sampler::Gibbs;
+    let steps = if own_length { row.steps } else { conditions.steps };
+    row.conditions() == Conditions { steps, ..conditions }
 }
 
 /// The conditions under which most is known of a target: all cells if possible, then many steps.
