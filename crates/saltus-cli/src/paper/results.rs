@@ -21,27 +21,45 @@ pub struct Results {
 pub struct Measure {
     pub value: fn(&Row) -> f64,
     pub sd: fn(&Row) -> Option<f64>,
+    /// Whether it counts effective draws.
+    pub counts_draws: bool,
 }
 
 /// Effective draws per evaluation, on the paper's scale.
-pub const PER_EVALUATION: Measure =
-    Measure { value: |row| row.ess_per_evaluation, sd: |row| row.ess_per_evaluation_sd };
+pub const PER_EVALUATION: Measure = Measure {
+    value: |row| row.ess_per_evaluation,
+    sd: |row| row.ess_per_evaluation_sd,
+    counts_draws: true,
+};
 /// Effective draws per second.
-pub const PER_SECOND: Measure =
-    Measure { value: |row| row.ess_per_second, sd: |row| row.ess_per_second_sd };
+pub const PER_SECOND: Measure = Measure {
+    value: |row| row.ess_per_second,
+    sd: |row| row.ess_per_second_sd,
+    counts_draws: true,
+};
 /// Effective draws over draws.
 pub const SHARE: Measure = Measure {
     value: |row| row.ess_mean / row.draws as f64,
     sd: |row| row.ess_sd.map(|sd| sd / row.draws as f64),
+    counts_draws: true,
 };
 /// Seconds of 100,000 steps.
-pub const SECONDS: Measure = Measure { value: |row| row.seconds_per_100k, sd: |_| None };
+pub const SECONDS: Measure =
+    Measure { value: |row| row.seconds_per_100k, sd: |_| None, counts_draws: false };
 
-/// A number and its standard error over chains.
+/// R-hat above which chains have not mixed. What they are worth is then only a bound: the estimator
+/// finds some ten effective draws in a chain that has hardly moved.
+const MIXED: f64 = 1.1;
+
+/// A number and its standard error over chains, unless it is only a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     pub value: f64,
     pub error: f64,
+    /// Whether the truth may be far less.
+    pub may_be_less: bool,
+    /// Whether it may be far more.
+    pub may_be_more: bool,
 }
 
 impl Estimate {
@@ -49,7 +67,12 @@ impl Estimate {
     pub fn over(self, other: Self) -> Self {
         let value = self.value / other.value;
         let relative = (self.error / self.value).hypot(other.error / other.value);
-        Self { value, error: (value * relative).abs() }
+        Self {
+            value,
+            error: (value * relative).abs(),
+            may_be_less: self.may_be_less || other.may_be_more,
+            may_be_more: self.may_be_more || other.may_be_less,
+        }
     }
 }
 
@@ -110,7 +133,9 @@ impl Results {
         let variances =
             rows().map(|row| (measure.sd)(row).map_or(0.0, |sd| sd * sd / row.chains as f64));
         let error = variances.sum::<f64>().sqrt() / rows().count() as f64;
-        Some(Estimate { value, error })
+        let unmixed = |row: &Row| row.rhat.is_none_or(|rhat| rhat > MIXED);
+        let may_be_less = measure.counts_draws && rows().any(unmixed);
+        Some(Estimate { value, error, may_be_less, may_be_more: false })
     }
 
     /// With the better weight function, where there is a choice.

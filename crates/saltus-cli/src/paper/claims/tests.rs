@@ -82,7 +82,7 @@ fn row(cell: &Cell) -> Row {
         ess_per_second_sd: None,
         seconds_per_100k: seconds,
         paper_seconds: None,
-        rhat: None,
+        rhat: Some(1.0),
         log_prob_mean: None,
         log_prob_mcse: None,
         total_rate_cv: is_pas.then_some(0.05),
@@ -318,4 +318,32 @@ fn only_like_is_compared_with_like() {
     let rows = of_ising.iter().chain(&second).map(row).collect();
     let results = Results::new(rows);
     assert!(results.of_target(Target::IsingHigh).all(|row| row.model_seed == Some(0)));
+}
+
+#[test]
+fn chains_that_have_not_mixed_only_bound() {
+    // The worst balanced sampler is GWG, the best blind one ten times worse.
+    let verdict = |change: fn(&mut Row)| {
+        let claims = claims(change);
+        find(&claims, "C11").parts[0].answers[0].holds
+    };
+    assert_eq!(verdict(|_| ()), Some(true));
+    // That the blind ones are worth even less does not matter; that GWG may be does.
+    let is_blind = |row: &Row| [Sampler::Hb, Sampler::Bg, Sampler::Rwm].contains(&row.sampler);
+    assert_eq!(
+        verdict(|row| row.rhat = Some(if row.weight.is_none() { 1.5 } else { 1.0 })),
+        Some(true)
+    );
+    assert_eq!(
+        verdict(|row| row.rhat = Some(if row.sampler == Sampler::Gwg { 1.5 } else { 1.0 })),
+        None
+    );
+    let claims = claims(|row| {
+        if is_blind(row) {
+            row.rhat = None;
+            scale(row, 100.0);
+        }
+    });
+    // Blind samplers seem better, but what they are worth is only a bound.
+    assert_eq!(find(&claims, "C11").verdict, Verdict::NotDecided);
 }
