@@ -181,7 +181,7 @@ fn each_claim_falls_by_its_own_numbers() {
     assert_eq!(broken(even), [("C15", Partly)]);
     let dmala_ahead = |row: &mut Row| {
         if on(row, Target::BernoulliHigh) && row.sampler == Sampler::Dmala {
-            scale(row, 3.0);
+            scale(row, 2.5);
         }
     };
     assert_eq!(broken(dmala_ahead), [("C3", Partly)]);
