@@ -47,9 +47,10 @@ pub const SHARE: Measure = Measure {
 pub const SECONDS: Measure =
     Measure { value: |row| row.seconds_per_100k, sd: |_| None, counts_draws: false };
 
-/// R-hat above which chains have not mixed. What they are worth is then only a bound: the estimator
-/// finds some ten effective draws in a chain that has hardly moved.
-const MIXED: f64 = 1.1;
+/// R-hat above which chains disagree, and effective draws below which that means that they have hardly
+/// moved. What they are worth is then only a bound: the estimator finds some ten effective draws in
+/// any chain that drifts.
+const HARDLY_MOVED: (f64, f64) = (1.1, 20.0);
 
 /// A number and its standard error over chains, unless it is only a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,8 +134,9 @@ impl Results {
         let variances =
             rows().map(|row| (measure.sd)(row).map_or(0.0, |sd| sd * sd / row.chains as f64));
         let error = variances.sum::<f64>().sqrt() / rows().count() as f64;
-        let unmixed = |row: &Row| row.rhat.is_none_or(|rhat| rhat > MIXED);
-        let may_be_less = measure.counts_draws && rows().any(unmixed);
+        let (rhat, draws) = HARDLY_MOVED;
+        let drifts = |row: &Row| row.rhat.is_none_or(|found| found > rhat) && row.ess_mean < draws;
+        let may_be_less = measure.counts_draws && rows().any(drifts);
         Some(Estimate { value, error, may_be_less, may_be_more: false })
     }
 
