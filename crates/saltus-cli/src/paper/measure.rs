@@ -139,7 +139,9 @@ impl UseModel for Measuring<'_> {
             }
             view.show(progress)
         };
-        let outcome = Run::new(model, &settings).monitor(monitor).go()?;
+        // The same state for all cells of a target: how fast a distance forgets depends on it.
+        let outcome =
+            Run::new(model, &settings).reference_seed(protocol.seed).monitor(monitor).go()?;
         match &outcome.ended {
             Ended::Complete | Ended::Reached(_) => {}
             Ended::Interrupted | Ended::TimeLimit => return Ok(Measured::Stopped),
