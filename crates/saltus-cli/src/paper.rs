@@ -191,7 +191,7 @@ impl Study<'_> {
         };
         format!(
             "study    {} cells of {} targets, seed {seed}\n\
-             protocol {chains} chains of {steps} steps, half discarded; Gibbs sweeps a tenth\n\
+             protocol {chains} chains of {steps} steps, half discarded; Gibbs at most 1000 sweeps\n\
              {note}",
             all.len(),
             targets.len(),

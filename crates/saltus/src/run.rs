@@ -99,6 +99,7 @@ pub struct Run<'a, M: Model> {
     settings: &'a Settings,
     observables: Vec<Observable<'a>>,
     references: usize,
+    reference_seed: u64,
     watch_sites: bool,
     keep_states: bool,
     monitor: Box<dyn FnMut(Progress) -> Wish + 'a>,
@@ -118,6 +119,7 @@ impl<'a, M: Model> Run<'a, M> {
             settings,
             observables: Vec::new(),
             references: 1,
+            reference_seed: settings.seed,
             watch_sites: false,
             keep_states: false,
             monitor: Box::new(|_| Wish::Continue),
@@ -141,6 +143,13 @@ impl<'a, M: Model> Run<'a, M> {
     /// `hamming_2` and so on.
     pub fn references(mut self, number: usize) -> Self {
         self.references = number.max(1);
+        self
+    }
+
+    /// Draws those states from another seed than the run's, so that runs of different seeds measure
+    /// distances to the same states.
+    pub fn reference_seed(mut self, seed: u64) -> Self {
+        self.reference_seed = seed;
         self
     }
 
@@ -198,7 +207,7 @@ impl<'a, M: Model> Run<'a, M> {
             checkpoint.check(fingerprint)?;
         }
         let mut references = vec![vec![0; space.sites()]; self.references];
-        let mut rng = ChainRng::new(settings.seed, Stream::Reference);
+        let mut rng = ChainRng::new(self.reference_seed, Stream::Reference);
         for reference in &mut references {
             block::draw_initial_state(self.model, &mut rng, reference)?;
         }

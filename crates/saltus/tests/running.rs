@@ -41,6 +41,21 @@ fn the_same_bytes_for_any_number_of_threads() {
 }
 
 #[test]
+fn runs_of_different_seeds_can_share_their_reference() {
+    // Every chain ends in the same state, so that its distance tells the reference.
+    let model = Independent::bernoulli(vec![60.0; 200]).unwrap();
+    let distances = |seed, reference| {
+        let settings = Settings { seed, chains: 2, warmup: 100, draws: 5, ..Settings::default() };
+        let run = Run::new(&model, &settings).reference_seed(reference);
+        run.go().unwrap().trace.hamming().to_vec()
+    };
+    assert_eq!(distances(1, 7), distances(2, 7));
+    assert_ne!(distances(1, 7), distances(1, 8));
+    let settings = Settings { seed: 1, chains: 2, warmup: 100, draws: 5, ..Settings::default() };
+    assert_eq!(run::sample(&model, &settings).unwrap().trace.hamming(), distances(1, 1));
+}
+
+#[test]
 fn another_seed_gives_other_draws() {
     let run = |seed| {
         let settings = Settings { seed, chains: 2, warmup: 10, draws: 10, ..Settings::default() };

@@ -26,9 +26,9 @@ pub struct Protocol {
     pub seed: u64,
 }
 
-/// A Gibbs sweep visits every site, so that a tenth of the steps is more work than any other cell
-/// has.
-pub const GIBBS_SHARE: usize = 10;
+/// A Gibbs sweep visits every site: a tenth of the steps, and no more than these, is as much work as
+/// any other cell has.
+const GIBBS: (usize, usize) = (10, 1000);
 /// Steps of a cell that only looks at acceptance.
 const FIXED_STEPS: usize = 400;
 /// Step sizes at which the acceptance of factorised targets is looked at.
@@ -39,7 +39,7 @@ impl Protocol {
     pub fn steps_of(self, cell: &Cell) -> usize {
         match cell {
             Cell { fixed_scale: Some(_), .. } => self.steps.min(FIXED_STEPS),
-            Cell { sampler: Sampler::Gibbs, .. } => (self.steps / GIBBS_SHARE).max(20),
+            Cell { sampler: Sampler::Gibbs, .. } => (self.steps / GIBBS.0).min(GIBBS.1),
             _ => self.steps,
         }
     }
@@ -121,7 +121,7 @@ mod tests {
         let protocol = Protocol { chains: 100, steps: 100_000, seed: 0 };
         let steps: Vec<usize> =
             cells(Target::Categorical4, 0).iter().map(|cell| protocol.steps_of(cell)).collect();
-        assert_eq!(steps[..14], [[100_000; 13].as_slice(), &[10_000]].concat());
+        assert_eq!(steps[..14], [[100_000; 13].as_slice(), &[1000]].concat());
         assert!(steps[14..].iter().all(|steps| *steps == 400));
     }
 }

@@ -62,7 +62,7 @@ pub struct Answer {
     pub value: f64,
     /// Its standard error over chains.
     pub error: f64,
-    /// None if it is so close to the limit that chance decides.
+    /// None if it is so close to the limit that chance decides, or on the wrong side of a bound.
     pub holds: Option<bool>,
 }
 
@@ -70,18 +70,20 @@ pub struct Answer {
 const ERRORS: f64 = 2.0;
 
 impl Answer {
-    /// An answer that is decided only if two errors more or less would not change it.
+    /// An answer that is decided only if nothing that the number may be would change it.
     fn new(of: impl Into<String>, estimate: Estimate, holds: impl Fn(f64) -> bool) -> Self {
-        let Estimate { value, error } = estimate;
-        let low = holds(value - ERRORS * error);
-        let high = holds(value + ERRORS * error);
+        let Estimate { value, error, may_be_less, may_be_more } = estimate;
+        // Claims set a limit to one side or the other, so the ends tell of all between them.
+        let low = holds(if may_be_less { 0.0 } else { value - ERRORS * error });
+        let high = holds(if may_be_more { f64::INFINITY } else { value + ERRORS * error });
         let holds = (low == high).then_some(low);
         Self { of: of.into(), value, error, holds }
     }
 
     /// An answer whose number has no error to speak of.
     fn exact(of: impl Into<String>, value: f64, holds: impl Fn(f64) -> bool) -> Self {
-        Self::new(of, Estimate { value, error: 0.0 }, holds)
+        let exact = Estimate { value, error: 0.0, may_be_less: false, may_be_more: false };
+        Self::new(of, exact, holds)
     }
 }
 

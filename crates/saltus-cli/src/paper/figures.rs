@@ -43,7 +43,7 @@ pub fn figure(results: &Results, target: Target) -> BarPlot {
         Panel { title: title.to_owned(), bars: bars.collect() }
     };
     let rows = || results.of_target(target).filter(|row| row.fixed_scale.is_none());
-    let steps = rows().map(|row| row.conditions().steps).max().unwrap_or(0);
+    let steps = rows().map(|row| row.steps).max().unwrap_or(0);
     let chains = rows().map(|row| row.chains).max().unwrap_or(0);
     let mut seeds: Vec<Option<u64>> = rows().map(|row| row.model_seed).collect();
     seeds.sort_unstable();

@@ -1,6 +1,6 @@
 //! Runs one cell and keeps its numbers: a row of the table of results.
 
-use super::cell::{Cell, GIBBS_SHARE, Protocol};
+use super::cell::{Cell, Protocol};
 use super::look::Look;
 use super::pace::Pace;
 use crate::failure::Failure;
@@ -68,11 +68,10 @@ pub struct Row {
 }
 
 impl Row {
-    /// What must be the same in cells that are compared: steps of the study, chains, threads, machine.
+    /// What must be the same in cells that are compared: steps, chains, threads, machine.
     pub fn conditions(&self) -> Conditions<'_> {
-        let share = if self.sampler == Sampler::Gibbs { GIBBS_SHARE } else { 1 };
         Conditions {
-            steps: share * self.steps,
+            steps: self.steps,
             chains: self.chains,
             threads: self.threads,
             machine: self.machine.as_deref(),
@@ -140,7 +139,9 @@ impl UseModel for Measuring<'_> {
             }
             view.show(progress)
         };
-        let outcome = Run::new(model, &settings).monitor(monitor).go()?;
+        // The same state for all cells of a target: how fast a distance forgets depends on it.
+        let outcome =
+            Run::new(model, &settings).reference_seed(protocol.seed).monitor(monitor).go()?;
         match &outcome.ended {
             Ended::Complete | Ended::Reached(_) => {}
             Ended::Interrupted | Ended::TimeLimit => return Ok(Measured::Stopped),

@@ -21,27 +21,46 @@ pub struct Results {
 pub struct Measure {
     pub value: fn(&Row) -> f64,
     pub sd: fn(&Row) -> Option<f64>,
+    /// Whether it counts effective draws.
+    pub counts_draws: bool,
 }
 
 /// Effective draws per evaluation, on the paper's scale.
-pub const PER_EVALUATION: Measure =
-    Measure { value: |row| row.ess_per_evaluation, sd: |row| row.ess_per_evaluation_sd };
+pub const PER_EVALUATION: Measure = Measure {
+    value: |row| row.ess_per_evaluation,
+    sd: |row| row.ess_per_evaluation_sd,
+    counts_draws: true,
+};
 /// Effective draws per second.
-pub const PER_SECOND: Measure =
-    Measure { value: |row| row.ess_per_second, sd: |row| row.ess_per_second_sd };
+pub const PER_SECOND: Measure = Measure {
+    value: |row| row.ess_per_second,
+    sd: |row| row.ess_per_second_sd,
+    counts_draws: true,
+};
 /// Effective draws over draws.
 pub const SHARE: Measure = Measure {
     value: |row| row.ess_mean / row.draws as f64,
     sd: |row| row.ess_sd.map(|sd| sd / row.draws as f64),
+    counts_draws: true,
 };
 /// Seconds of 100,000 steps.
-pub const SECONDS: Measure = Measure { value: |row| row.seconds_per_100k, sd: |_| None };
+pub const SECONDS: Measure =
+    Measure { value: |row| row.seconds_per_100k, sd: |_| None, counts_draws: false };
 
-/// A number and its standard error over chains.
+/// R-hat above which chains disagree, and effective draws below which that means that they have hardly
+/// moved. What they are worth is then only a bound: the estimator finds some ten effective draws in
+/// any chain that drifts.
+const HARDLY_MOVED: (f64, f64) = (1.1, 20.0);
+
+/// A number and its standard error over chains, unless it is only a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     pub value: f64,
     pub error: f64,
+    /// Whether the truth may be far less.
+    pub may_be_less: bool,
+    /// Whether it may be far more.
+    pub may_be_more: bool,
 }
 
 impl Estimate {
@@ -49,7 +68,12 @@ impl Estimate {
     pub fn over(self, other: Self) -> Self {
         let value = self.value / other.value;
         let relative = (self.error / self.value).hypot(other.error / other.value);
-        Self { value, error: (value * relative).abs() }
+        Self {
+            value,
+            error: (value * relative).abs(),
+            may_be_less: self.may_be_less || other.may_be_more,
+            may_be_more: self.may_be_more || other.may_be_less,
+        }
     }
 }
 
@@ -59,9 +83,7 @@ impl Results {
         for target in Target::ALL {
             let own = |row: &Row| row.target() == Some(target);
             let conditions = conditions_of(&rows, target);
-            let alike = |row: &Row| {
-                own(row) && (row.fixed_scale.is_some() || Some(row.conditions()) == conditions)
-            };
+            let alike = |row: &Row| own(row) && is_alike(row, conditions);
             let seeds = complete_seeds(&rows, &alike);
             let counts = |row: &Row| {
                 alike(row) && (row.fixed_scale.is_some() || seeds.contains(&row.model_seed))
@@ -112,7 +134,10 @@ impl Results {
         let variances =
             rows().map(|row| (measure.sd)(row).map_or(0.0, |sd| sd * sd / row.chains as f64));
         let error = variances.sum::<f64>().sqrt() / rows().count() as f64;
-        Some(Estimate { value, error })
+        let (rhat, draws) = HARDLY_MOVED;
+        let drifts = |row: &Row| row.rhat.is_none_or(|found| found > rhat) && row.ess_mean < draws;
+        let may_be_less = measure.counts_draws && rows().any(drifts);
+        Some(Estimate { value, error, may_be_less, may_be_more: false })
     }
 
     /// With the better weight function, where there is a choice.
@@ -151,6 +176,17 @@ impl Results {
     ) -> Option<(Sampler, Estimate)> {
         self.extreme(target, samplers, measure, |one, other| one > other)
     }
+}
+
+/// Whether a cell may stand beside those of these conditions; cells that run for as long as they need
+/// to whatever the others do, only the number of steps aside.
+fn is_alike(row: &Row, conditions: Option<Conditions<'_>>) -> bool {
+    let Some(conditions) = conditions else {
+        return false;
+    };
+    let own_length = row.fixed_scale.is_some() || row.sampler == Sampler::Gibbs;
+    let steps = if own_length { row.steps } else { conditions.steps };
+    row.conditions() == Conditions { steps, ..conditions }
 }
 
 /// The conditions under which most is known of a target: all cells if possible, then many steps.

@@ -63,8 +63,9 @@ pub fn running_time(results: &Results) -> String {
 /// The claims with their numbers and verdicts.
 pub fn claims(claims: &[Claim]) -> String {
     let mut text = String::from(
-        "A number marked ✗ is not what the claim says; one marked ≈ is within two standard errors (over \
-         chains) of the limit and counts for nothing. Per evaluation and per second, a sampler is \
+        "A number marked ✗ is not what the claim says. One marked ≈ counts for nothing: it is within two \
+         standard errors (over chains) of the limit, or rests on chains that have hardly moved (fewer than \
+         20 effective draws each, R-hat above 1.1), whose effective draws are only a bound. Per evaluation and per second, a sampler is \
          represented by the better of its two weight functions unless one is named; in brackets, whom \
          the number compares with.\n\n| | claim | verdict | numbers |\n|---|---|---|---|\n",
     );

@@ -314,14 +314,14 @@ fn ordinal_rows_are_those_of_the_formulas() {
             let rows = Rows { formula, weight, differences: Differences::Exact, closeness };
             let mut table = rows.new_table(&space);
             let single = diff.map(|diff| diff as f32);
-            let exact = formula.log_row_between(&diff, 2, 0.3, weight, closeness);
+            let exact = formula.log_row_between(&diff, 2, 0.05, weight, closeness);
             for (value, log) in exact.iter().enumerate() {
                 let to = [value as u8];
-                let found = rows.prepare(0.3, &state, &single, &mut table, &to, &());
+                let found = rows.prepare(0.05, &state, &single, &mut table, &to, &());
                 assert!((found - log).abs() < 1e-5, "{formula:?} {weight} {value}: {found} {log}");
             }
             // Not those of values that are all alike.
-            let alike = formula.log_row(&diff, 2, 0.3, weight);
+            let alike = formula.log_row(&diff, 2, 0.05, weight);
             assert!((alike[0] - exact[0]).abs() > 0.01);
         }
     }
