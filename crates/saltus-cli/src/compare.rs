@@ -6,7 +6,7 @@ use crate::failure::{Failure, Finish};
 use crate::model::{About, Context, UseModel, with_model};
 use crate::plot::bars::{Bar, BarPlot, Panel};
 use crate::progress::View;
-use crate::{interrupt, plot, say, table};
+use crate::{announce, interrupt, plot, say, table};
 use saltus::sampler::Scale;
 use saltus::{Ended, Model, Run, Sampler, Settings, Summary};
 use serde::Serialize;
@@ -57,13 +57,7 @@ impl UseModel for Comparing<'_> {
             settings.check(model.space())?;
         }
         let heading = heading(&about, model, &all_settings);
-        if !options.json {
-            let mut out = std::io::stdout().lock();
-            writeln!(out, "{heading}")?;
-            out.flush()?;
-        } else if !options.quiet {
-            say(&heading);
-        }
+        announce(&heading, options.json, options.quiet)?;
         interrupt::listen();
         let mut finish = Finish::Complete;
         let mut runs = Vec::new();

@@ -108,6 +108,7 @@ fn follow(
     let time: Vec<f64> = (0..TIMES).map(|k| end * k as f64 / (TIMES - 1) as f64).collect();
     let rho: Vec<Vec<f64>> = time.iter().map(|time| semigroup.at(from, *time)).collect();
     let particles = arguments.particles.unwrap_or(10_000);
+    check_jumps(flow, &time, &rho, particles)?;
     let mut rng = ChainRng::new(arguments.seed.unwrap_or(0), Stream::Chain(0));
     let particle_rho = flow.simulate(from, &time, particles, &mut rng);
     let to_target = flow.distance(from, flow.target())?;
@@ -129,13 +130,40 @@ fn follow(
     })
 }
 
+/// Jumps of all particles that are simulated in a moment.
+const MOST_JUMPS: f64 = 3e7;
+
+/// Fails if the particles would jump for ever, or as good as that.
+fn check_jumps(
+    flow: &Flow,
+    time: &[f64],
+    rho: &[Vec<f64>],
+    particles: usize,
+) -> Result<(), Failure> {
+    let rate = |rho: &Vec<f64>| -> f64 {
+        rho.iter().enumerate().map(|(state, p)| -p * flow.rates()[(state, state)]).sum()
+    };
+    // Right ends: where a particle hurries away from, it does not stay for a stretch of time.
+    let jumps: f64 = rho[1..].iter().map(rate).sum::<f64>() * time[1] * particles as f64;
+    if jumps <= MOST_JUMPS {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{particles} particles would jump some {jumps:.0e} times until time {}: try a shorter --time \
+         or fewer --particles",
+        short(time[time.len() - 1])
+    )))
+}
+
 fn graph(name: Option<&Path>) -> Result<Graph, Failure> {
-    match name.and_then(Path::to_str) {
-        None if name.is_none() => Ok(Graph::Complete),
+    let Some(name) = name else {
+        return Ok(Graph::Complete);
+    };
+    match name.to_str() {
         Some("complete") => Ok(Graph::Complete),
         Some("path") => Ok(Graph::Path),
         _ => {
-            let edges = read_edges(name.unwrap_or(Path::new("")))?;
+            let edges = read_edges(name)?;
             let edges = edges
                 .iter()
                 .map(|edge| (edge.from as usize, edge.to as usize, f64::from(edge.weight)));

@@ -51,6 +51,19 @@ fn main() -> ExitCode {
     }
 }
 
+/// Tells what is going to be done: on stdout for people, on stderr where scripts read stdout.
+fn announce(heading: &str, json: bool, quiet: bool) -> std::io::Result<()> {
+    if !json {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{heading}")?;
+        return out.flush();
+    }
+    if !quiet {
+        say(heading);
+    }
+    Ok(())
+}
+
 /// A line on stderr. Unlike `eprintln!` it does not panic where nobody listens any more.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");

@@ -16,7 +16,7 @@ use crate::arguments::PaperArguments;
 use crate::failure::{Failure, Finish};
 use crate::model::{Context, with_model};
 use crate::progress::View;
-use crate::{interrupt, say};
+use crate::{announce, interrupt, say};
 use cell::{Cell, Protocol, cells};
 use claims::{Claim, judge};
 use folder::Folder;
@@ -61,13 +61,7 @@ pub fn run(arguments: &PaperArguments) -> Result<Finish, Failure> {
     let all = study.cells();
     study.check(&all)?;
     let heading = study.heading(&all);
-    if !arguments.json {
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{heading}")?;
-        out.flush()?;
-    } else if !arguments.quiet {
-        say(&heading);
-    }
+    announce(&heading, arguments.json, arguments.quiet)?;
     let ran = study.run(&all);
     // What was in the folder before belongs to the study, too, and whatever ended it.
     let results = Results::new(folder.rows(protocol.seed)?);

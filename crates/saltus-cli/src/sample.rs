@@ -6,7 +6,7 @@ use crate::job::{Destination, Job};
 use crate::model::{About, Context, UseModel, with_model};
 use crate::observe::MAGNETISATION;
 use crate::progress::View;
-use crate::{interrupt, per_site, picture, say, table};
+use crate::{announce, interrupt, per_site, picture, say, table};
 use saltus::math::bytes::count_nonzero;
 use saltus::stats::Diagnosis;
 use saltus::{Ended, Model, Outcome, Run, Settings, Solver, Summary};
@@ -44,13 +44,7 @@ impl UseModel for Sampling<'_> {
         let store = job.open(&about, model)?;
         let json = arguments.run.json;
         let heading = heading(&about, model, &job);
-        if !json {
-            let mut out = std::io::stdout().lock();
-            writeln!(out, "{heading}")?;
-            out.flush()?;
-        } else if !arguments.run.quiet {
-            say(&heading);
-        }
+        announce(&heading, json, arguments.run.quiet)?;
         interrupt::listen();
         let mut view = View::new("", arguments.run.quiet);
         let mut run = Run::new(model, settings)

@@ -8,12 +8,11 @@ use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
 use crate::number::short;
 use crate::progress::{View, pace};
-use crate::{interrupt, say};
+use crate::{announce, interrupt};
 use mosaic::Mosaic;
 use report::{About, print_json, print_text};
 use saltus::data::Examples;
 use saltus::train::{TrainSettings, Trained, train_rbm};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Samples that are drawn for their picture, and block Gibbs steps of each.
@@ -108,13 +107,7 @@ fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
         columns,
     };
     let heading = about.heading(&settings, &examples);
-    if !arguments.json {
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{heading}")?;
-        out.flush()?;
-    } else if !arguments.quiet {
-        say(&heading);
-    }
+    announce(&heading, arguments.json, arguments.quiet)?;
     let trained = train(&examples, &settings, arguments.quiet)?;
     trained.save(&files.machine, &about.in_words(&trained))?;
     let (count, steps) = SAMPLES;

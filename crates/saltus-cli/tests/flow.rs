@@ -75,6 +75,8 @@ fn what_does_not_flow_is_refused_in_a_sentence() {
         ("flow --target 0.5,0.5 --to 0.2,0.9", 2, "--to sums to 1.1"),
         ("flow --target 0.5,0.5 --time 0", 2, "must be positive"),
         ("flow --target 0.5,0.5 --time inf", 2, "inf"),
+        ("flow --target 0.5,0.5 --time 1e7", 2, "try a shorter --time"),
+        ("flow --target 0.5,0.5 --particles 99999999999", 2, "fewer --particles"),
         ("flow --target 0.5,0.5 --weight sqr", 2, "did you mean 'sqrt'?"),
         ("flow --target 0.5,0.5 --graph no-such-file", 1, "no-such-file"),
         ("flow --target 0.5,0.5 --plot x.pdf", 2, ".svg or .png"),

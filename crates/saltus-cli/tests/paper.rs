@@ -203,6 +203,7 @@ fn what_cannot_be_studied_is_refused_in_a_sentence() {
         (format!("paper ising-high --out {path}/file"), 1, "cannot make the folder"),
         (format!("paper --results {path}/none.csv"), 1, "none.csv is not a table of results"),
         (format!("paper --results {path}/file"), 1, "is not a table of results"),
+        (format!("paper --results {path}/file --out {path}/a"), 2, "cannot be used with"),
         (format!("paper ising-high --model-seeds 0 --out {path}/a"), 2, "0 is not in 1..=1000"),
     ];
     std::fs::write(folder.path().join("file"), "a,b\n1,2\n").unwrap();

@@ -62,7 +62,7 @@ pub enum Graph {
 }
 
 /// The most states that a flow is made for: everything about it is dense.
-pub const MOST_STATES: usize = 512;
+pub const MOST_STATES: usize = 128;
 
 /// How far from one a sum may be that was meant to be one.
 const ROUNDED: f64 = 0.01;

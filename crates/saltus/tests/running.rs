@@ -10,7 +10,7 @@ use saltus::model::paper::{self, Temperature};
 use saltus::model::rbm::Rbm;
 use saltus::run::{self, Wish};
 use saltus::{
-    Differences, Ended, Model, ModelError, Run, RunError, Sampler, Settings, Space, States,
+    Differences, Ended, Model, ModelError, Run, RunError, Sampler, Settings, Solver, Space, States,
     Summary, Weight,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,6 +53,25 @@ fn runs_of_different_seeds_can_share_their_reference() {
     assert_ne!(distances(1, 7), distances(1, 8));
     let settings = Settings { seed: 1, chains: 2, warmup: 100, draws: 5, ..Settings::default() };
     assert_eq!(run::sample(&model, &settings).unwrap().trace.hamming(), distances(1, 1));
+}
+
+#[test]
+fn solvers_are_the_samplers_they_say() {
+    let fields: Vec<f32> = (0..80).map(|i| (i as f32 * 1.3).sin()).collect();
+    let potts = Pairwise::potts_lattice(Lattice::free(4, 5).unwrap(), 4, 0.8, &fields).unwrap();
+    let base = Settings { chains: 3, warmup: 60, draws: 40, ..Settings::default() };
+    let with = |sampler, solver| Settings { sampler, solver, ..base.clone() };
+    let draws = |settings: &Settings| run::sample(&potts, settings).unwrap().trace;
+    let euler = draws(&with(Sampler::Dlmc, Solver::Euler));
+    assert_eq!(euler, draws(&with(Sampler::Dlmcf, Solver::Interpolate)));
+    let exact = with(Sampler::Dlmc, Solver::Exact);
+    let interpolated = with(Sampler::Dlmc, Solver::Interpolate);
+    assert_ne!(draws(&exact), draws(&interpolated));
+    // Two values have nothing to approximate.
+    let two = |settings| run::sample(&small_ising(), settings).unwrap().trace;
+    assert_eq!(two(&exact), two(&interpolated));
+    let refused = run::sample(&potts, &with(Sampler::Gwg, Solver::Exact)).unwrap_err();
+    assert!(refused.to_string().contains("gwg has no solver to choose"), "{refused}");
 }
 
 #[test]

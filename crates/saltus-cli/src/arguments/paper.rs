@@ -48,7 +48,7 @@ pub struct PaperArguments {
     /// Judge the table of an earlier study, and run nothing
     #[arg(
         long, value_name = "FILE.csv", help_heading = STUDY,
-        conflicts_with_all = ["targets", "list", "budget", "steps", "chains", "model_seeds", "seed", "machines", "data"]
+        conflicts_with_all = ["targets", "list", "budget", "steps", "chains", "model_seeds", "seed", "threads", "machines", "data", "out"]
     )]
     pub results: Option<PathBuf>,
     /// Folder of the study; what it holds already is not run again [default: saltus-paper]

@@ -4,13 +4,12 @@
 use super::Followed;
 use crate::number::short;
 use crate::plot::axis::Axis;
+use crate::plot::style::{self, FAINT, TEXT};
 use crate::plot::svg::{Svg, digits};
 
 /// Colours that stay apart for the colour-blind (Okabe and Ito 2008), for states in turn.
 const COLOURS: [&str; 7] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
-const TEXT: &str = "#222222";
-const FAINT: &str = "#666666";
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 300.0;
@@ -32,10 +31,6 @@ pub fn draw(followed: &Followed) -> String {
     densities(&mut Frame::new(&mut svg, 0), followed);
     divergence(&mut Frame::new(&mut svg, 1), followed);
     particles(&mut Frame::new(&mut svg, 2), followed);
-    let attributes = format!(
-        "width=\"{width}\" height=\"{height}\" \
-         font-family=\"'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif\""
-    );
     let last = followed.kl.len() - 1;
     let description = format!(
         "{title}. KL falls from {} to {} in time {}.",
@@ -43,7 +38,7 @@ pub fn draw(followed: &Followed) -> String {
         short(followed.kl[last]),
         short(followed.time[last])
     );
-    svg.finish(&attributes, &description)
+    svg.finish(&style::whole(width, height), &description)
 }
 
 /// One of the three.

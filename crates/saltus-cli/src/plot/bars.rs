@@ -1,6 +1,7 @@
 //! Bars on a logarithmic scale with error bars, several panels side by side: who is how good.
 
 use super::axis::Axis;
+use super::style::{self, FAINT, TEXT};
 use super::svg::Svg;
 use crate::number::short;
 
@@ -39,9 +40,6 @@ pub struct Bar {
 /// Colours that stay apart for the colour-blind and in grey (Okabe and Ito 2008).
 const COLOURS: [&str; 4] = ["#999999", "#56B4E9", "#0072B2", "#D55E00"];
 
-const TEXT: &str = "#222222";
-const FAINT: &str = "#666666";
-
 const TOP: f64 = 116.0;
 const PANEL_HEIGHT: f64 = 270.0;
 const BOTTOM: f64 = 72.0;
@@ -71,11 +69,7 @@ impl BarPlot {
         }
         self.legend(&mut svg, 24.0, height - 18.0);
         // Also in front of a dark page the picture keeps its own colours.
-        let attributes = format!(
-            "width=\"{width}\" height=\"{height}\" \
-             font-family=\"'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif\""
-        );
-        svg.finish(&attributes, &self.description())
+        svg.finish(&style::whole(width, height), &self.description())
     }
 
     fn legend(&self, svg: &mut Svg, x: f64, y: f64) {

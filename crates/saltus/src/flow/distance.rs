@@ -19,8 +19,12 @@ pub struct Distance {
     pub error: f64,
 }
 
-/// Pieces of the first path and of the finest.
-const PIECES: (usize, usize) = (8, 256);
+/// Pieces of the first path.
+const FIRST_PIECES: usize = 8;
+/// Pieces of the finest, with few states and with many, where each costs their number cubed.
+const MOST_PIECES: (usize, usize) = (256, 64);
+/// As many are few.
+const FEW_STATES: usize = 40;
 /// Relative error that is good enough to stop refining.
 const ACCURACY: f64 = 1e-8;
 /// Newton's steps for one path; a handful suffices from the path before.
@@ -65,7 +69,9 @@ impl Flow {
 
     /// The least action of paths of more and more pieces, and their limit.
     fn least(&self, from: &[f64], to: &[f64]) -> Result<Distance, FlowError> {
-        let mut pieces = PIECES.0;
+        let few = self.states() <= FEW_STATES;
+        let most = if few { MOST_PIECES.0 } else { MOST_PIECES.1 };
+        let mut pieces = FIRST_PIECES;
         let mut path = Path::first(self, from, to, pieces);
         let mut before = path.relax(self)?;
         let mut limit_before: Option<f64> = None;
@@ -78,7 +84,7 @@ impl Flow {
             let change = limit_before.map_or((action - before).abs(), |old| (limit - old).abs());
             let value = limit.max(0.0).sqrt();
             let error = 0.5 * change / value.max(f64::MIN_POSITIVE);
-            if change <= ACCURACY * limit || pieces >= PIECES.1 {
+            if change <= ACCURACY * limit || pieces >= most {
                 return Ok(Distance { value, error });
             }
             (before, limit_before) = (action, Some(limit));
@@ -92,9 +98,8 @@ struct Path {
     nodes: Vec<DVector<f64>>,
 }
 
-/// The action of a piece and its derivatives by its two ends.
+/// The derivatives of the action of a piece by its two ends.
 struct Piece {
-    action: f64,
     by_start: DVector<f64>,
     by_end: DVector<f64>,
     start_start: DMatrix<f64>,
@@ -194,7 +199,7 @@ fn action(flow: &Flow, start: &DVector<f64>, end: &DVector<f64>, pieces: usize) 
     Some(flow.squared_length(&rho, velocity.as_slice())? / pieces as f64)
 }
 
-/// A piece with its derivatives: F(σ, ρ) = σᵀL(ρ)⁻¹σ at the middle, σ the velocity.
+/// The derivatives of a piece: of F(σ, ρ) = σᵀL(ρ)⁻¹σ at the middle, σ the velocity.
 fn piece(flow: &Flow, start: &DVector<f64>, end: &DVector<f64>, pieces: usize) -> Option<Piece> {
     let (rho, sigma) = middle(start, end, pieces);
     let states = flow.states();
@@ -242,7 +247,6 @@ fn piece(flow: &Flow, start: &DVector<f64>, end: &DVector<f64>, pieces: usize) -
     let push = 2.0 * &phi;
     let quarter = rho_rho / (4.0 * n);
     Some(Piece {
-        action: sigma.dot(&phi) / n,
         by_start: &slope / (2.0 * n) - &push,
         by_end: &slope / (2.0 * n) + &push,
         start_start: n * &sigma_sigma - &turn + &quarter,
@@ -281,7 +285,6 @@ struct Step {
 
 /// Solves the equations of all inner nodes, each of which is coupled to its two neighbours.
 fn newton_step(pieces: &[Piece]) -> Option<Step> {
-    debug_assert!(pieces.iter().all(|piece| piece.action >= 0.0));
     let inner = pieces.len() - 1;
     let mut factors = Vec::with_capacity(inner);
     let mut forward: Vec<DVector<f64>> = Vec::with_capacity(inner);
