@@ -19,11 +19,13 @@ pub enum Solver {
     Euler,
     /// The matrix exponential itself.
     Exact,
+    /// As the paper's, towards Liu's Metropolised Gibbs sampler, which moves more.
+    Metropolised,
 }
 
 impl Solver {
     /// Every solver.
-    pub const ALL: [Self; 3] = [Self::Interpolate, Self::Euler, Self::Exact];
+    pub const ALL: [Self; 4] = [Self::Interpolate, Self::Euler, Self::Exact, Self::Metropolised];
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Solver {
             Self::Interpolate => "interpolate",
             Self::Euler => "euler",
             Self::Exact => "exact",
+            Self::Metropolised => "metropolised",
         }
     }
 
@@ -40,6 +43,7 @@ impl Solver {
             Self::Interpolate => "the default of dlmc: exact for two values, close for more",
             Self::Euler => "clipped forward Euler, which is the sampler dlmcf",
             Self::Exact => "the matrix exponential of every site's rates",
+            Self::Metropolised => "interpolates towards Metropolised Gibbs: moves more, costs the same",
         }
     }
 
@@ -49,6 +53,7 @@ impl Solver {
             Self::Interpolate => RowFormula::Interpolated,
             Self::Euler => RowFormula::Euler,
             Self::Exact => RowFormula::Exact,
+            Self::Metropolised => RowFormula::Metropolised,
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::model::Differences;
 use crate::rng::ChainRng;
 use crate::space::Space;
 use crate::weight::Weight;
-use formula::{Euler, Formula, Interpolated, Normalised};
+use formula::{Euler, Formula, Interpolated, Metropolised, Normalised};
 use std::marker::PhantomData;
 use values::ValueRows;
 use weight_function::{Max, Min, Ratio, Sqrt, Sum, WeightFunction};
@@ -75,6 +75,7 @@ impl Proposal for Rows {
         match self.formula {
             RowFormula::Interpolated => prepare_with::<Interpolated>(self.weight, request, table),
             RowFormula::Euler => prepare_with::<Euler>(self.weight, request, table),
+            RowFormula::Metropolised => prepare_with::<Metropolised>(self.weight, request, table),
             RowFormula::Normalised => prepare_with::<Normalised>(self.weight, request, table),
             RowFormula::Exact => match &mut table.0 {
                 // Two values are interpolated exactly.
