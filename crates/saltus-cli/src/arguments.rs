@@ -142,7 +142,7 @@ pub struct RunArguments {
     /// Weight function [default: sqrt]: sqrt, ratio, min, max or sum
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub weight: Option<Weight>,
-    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler or exact
+    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler, exact or metropolised
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub solver: Option<Solver>,
     /// Values are levels: changes over d of them are proposed e^(−(d − 1)/LENGTH) times as readily

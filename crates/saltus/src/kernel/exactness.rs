@@ -286,8 +286,7 @@ fn ordinal_values_keep_every_kernel_reversible() {
         let closeness = Closeness::Ordinal { length: 0.7 };
         for weight in [Weight::Sqrt, Weight::Ratio] {
             for differences in BOTH {
-                for formula in [RowFormula::Interpolated, RowFormula::Euler, RowFormula::Normalised]
-                {
+                for formula in RowFormula::ALL.into_iter().filter(|f| *f != RowFormula::Exact) {
                     let kernel = Metropolis(Rows { formula, weight, differences, closeness });
                     check_reversible(name, model, &kernel, 0.6, SINGLE);
                 }
@@ -308,7 +307,7 @@ fn ordinal_values_keep_every_kernel_reversible() {
 fn ordinal_rows_are_those_of_the_formulas() {
     let diff = [0.4, -0.9, 0.0, 1.3];
     let (state, space) = ([2u8], Space::new(1, 4).unwrap());
-    for formula in [RowFormula::Interpolated, RowFormula::Euler, RowFormula::Normalised] {
+    for formula in RowFormula::ALL.into_iter().filter(|f| *f != RowFormula::Exact) {
         for weight in Weight::ALL {
             let closeness = Closeness::Ordinal { length: 1.5 };
             let rows = Rows { formula, weight, differences: Differences::Exact, closeness };
