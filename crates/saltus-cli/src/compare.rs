@@ -85,7 +85,7 @@ impl UseModel for Comparing<'_> {
                 break;
             }
         }
-        let picture = picture(&about, &runs);
+        let picture = picture(&about, &runs, arguments.best_acceptance);
         if !arguments.plot.is_empty() {
             let svg = picture.svg();
             for path in &arguments.plot {
@@ -151,8 +151,20 @@ fn kind(sampler: Sampler) -> usize {
     }
 }
 
-/// The two measures of the paper's figures.
-fn picture(about: &About, runs: &[Summary]) -> BarPlot {
+/// The two measures of the paper's figures, and what acceptances were chosen by.
+fn picture(about: &About, runs: &[Summary], best_acceptance: bool) -> BarPlot {
+    let changed = best_acceptance.then(|| Panel {
+        title: "sites changed per step".to_owned(),
+        bars: runs
+            .iter()
+            .map(|run| Bar {
+                label: Contender::from(run).to_string(),
+                value: run.sites_changed_per_step,
+                error: None,
+                group: kind(run.sampler),
+            })
+            .collect(),
+    });
     let panel = |title: &str, value: fn(&Summary) -> f64| {
         let bars = runs.iter().map(|run| {
             // The spread of the chains, in the unit of the bar.
@@ -176,10 +188,13 @@ fn picture(about: &About, runs: &[Summary]) -> BarPlot {
     BarPlot {
         title: title.to_owned(),
         subtitles: subtitles.into_iter().filter(|line| !line.is_empty()).collect(),
-        panels: vec![
-            panel("effective draws per evaluation", |run| run.ess_per_evaluation),
-            panel("effective draws per second", |run| run.ess_per_second),
-        ],
+        panels: changed
+            .into_iter()
+            .chain([
+                panel("effective draws per evaluation", |run| run.ess_per_evaluation),
+                panel("effective draws per second", |run| run.ess_per_second),
+            ])
+            .collect(),
         groups: KINDS.to_vec(),
     }
 }

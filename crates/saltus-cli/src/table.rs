@@ -98,13 +98,14 @@ pub fn of_observables(summary: &Summary) -> String {
 pub fn of_runs(summaries: &[Summary]) -> String {
     let mut table = plain_table();
     table.set_header([
-        "sampler", "accept", "scale", "ESS", "ESS/eval", "ESS/s", "R-hat", "s", "log π",
+        "sampler", "accept", "scale", "changed", "ESS", "ESS/eval", "ESS/s", "R-hat", "s", "log π",
     ]);
     for summary in summaries {
         table.add_row([
             Contender::from(summary).to_string(),
             short(summary.acceptance),
             short_or_dash(summary.scale),
+            short(summary.sites_changed_per_step),
             mean_and_deviation(summary).replace(' ', ""),
             short(summary.ess_per_evaluation),
             short(summary.ess_per_second),
@@ -117,7 +118,7 @@ pub fn of_runs(summaries: &[Summary]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let explanation = wrap(
-        "ESS: effective draws of a chain, mean ± sd over chains; per evaluation as the paper counts \
+        "changed: sites that a step changes. ESS: effective draws of a chain, mean ± sd over chains; per evaluation as the paper counts \
          them, and per second of wall time with all chains at work. s: seconds of warm-up and \
          draws. log π: mean ± Monte Carlo error.",
         "",

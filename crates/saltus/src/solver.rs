@@ -43,7 +43,9 @@ impl Solver {
             Self::Interpolate => "the default of dlmc: exact for two values, close for more",
             Self::Euler => "clipped forward Euler, which is the sampler dlmcf",
             Self::Exact => "the matrix exponential of every site's rates",
-            Self::Metropolised => "interpolates towards Metropolised Gibbs: moves more, costs the same",
+            Self::Metropolised => {
+                "interpolates towards Metropolised Gibbs: moves more, costs the same"
+            }
         }
     }
 

@@ -27,7 +27,7 @@ pub struct Panel {
 
 /// A value with its error.
 pub struct Bar {
-    /// Name below it.
+    /// Name below it, on several lines if it has colons.
     pub label: String,
     /// Its height; nothing is drawn at 0.
     pub value: f64,
@@ -45,15 +45,16 @@ const PANEL_HEIGHT: f64 = 270.0;
 const BOTTOM: f64 = 72.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 20.0;
-/// Width that a bar and the gap beside it take.
+/// Width that a bar and the gap beside it take, and more if its name does.
 const PER_BAR: f64 = 56.0;
+const PER_LETTER: f64 = 7.4;
 
 impl BarPlot {
     /// The whole picture.
     pub fn svg(&self) -> String {
         let most = self.panels.iter().map(|panel| panel.bars.len()).max().unwrap_or(0);
         // Wide enough for the titles even with a single bar.
-        let inner = (most as f64 * PER_BAR).max(280.0);
+        let inner = (most as f64 * self.per_bar()).max(280.0);
         let panel_width = LEFT + inner + RIGHT;
         let width = panel_width * self.panels.len().max(1) as f64;
         let height = TOP + PANEL_HEIGHT + BOTTOM;
@@ -70,6 +71,12 @@ impl BarPlot {
         self.legend(&mut svg, 24.0, height - 18.0);
         // Also in front of a dark page the picture keeps its own colours.
         svg.finish(&style::whole(width, height), &self.description())
+    }
+
+    fn per_bar(&self) -> f64 {
+        let bars = self.panels.iter().flat_map(|panel| &panel.bars);
+        let letters = bars.flat_map(|bar| bar.label.split(':')).map(|line| line.chars().count());
+        PER_BAR.max(PER_LETTER * letters.max().unwrap_or(0) as f64)
     }
 
     fn legend(&self, svg: &mut Svg, x: f64, y: f64) {
@@ -118,7 +125,10 @@ impl Panel {
         let slot = width / self.bars.len().max(1) as f64;
         for (number, bar) in self.bars.iter().enumerate() {
             let middle = left + slot * (number as f64 + 0.5);
-            svg.text(middle, bottom + 18.0, &bar.label, &text(12, "middle", TEXT));
+            for (line, part) in bar.label.split(':').enumerate() {
+                let y = bottom + 18.0 + 14.0 * line as f64;
+                svg.text(middle, y, part, &text(12, "middle", TEXT));
+            }
             let mut above = bottom;
             if bar.value > 0.0 {
                 above = axis.at(bar.value);

@@ -63,8 +63,7 @@ impl Potts {
         for site in 0..self.sites() {
             for other in &self.neighbours[site] {
                 for value in 0..self.values {
-                    local[other * self.values + value] +=
-                        probabilities[site * self.values + value];
+                    local[other * self.values + value] += probabilities[site * self.values + value];
                 }
             }
         }
