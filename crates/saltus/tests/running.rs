@@ -67,6 +67,8 @@ fn solvers_are_the_samplers_they_say() {
     let exact = with(Sampler::Dlmc, Solver::Exact);
     let interpolated = with(Sampler::Dlmc, Solver::Interpolate);
     assert_ne!(draws(&exact), draws(&interpolated));
+    let metropolised = with(Sampler::Dlmc, Solver::Metropolised);
+    assert_ne!(draws(&metropolised), draws(&interpolated));
     // Two values have nothing to approximate.
     let two = |settings| run::sample(&small_ising(), settings).unwrap().trace;
     assert_eq!(two(&exact), two(&interpolated));
