@@ -14,7 +14,7 @@ compare() {
     "$saltus" compare "$@" --plot "$folder/$name.svg" --quiet > "$folder/$name.txt"
     printf '%s\n' "$name"
 }
-budget="--chains 16 --warmup 300 --draws 1000"
+budget="--chains 8 --warmup 300 --draws 1000"
 solvers() {
     local name=$1
     shift
@@ -29,7 +29,7 @@ solvers potts-32-sqrt potts --values 32
 solvers fhmm-4-sqrt fhmm --preset c4
 solvers rbm-4-sqrt rbm --weights "$machines/fashion-mnist-4-levels-50.safetensors"
 solvers rbm-8-sqrt rbm --weights "$machines/fashion-mnist-8-levels-50.safetensors"
-budget="--chains 4 --warmup 200 --draws 500"
+budget="--chains 2 --warmup 200 --draws 500"
 solvers potts-256-sqrt potts --values 256
 
 # The jump process makes one jump per step, so draws are kept far apart. Weight functions as the targets prefer them.

@@ -98,7 +98,7 @@ pub fn of_observables(summary: &Summary) -> String {
 pub fn of_runs(summaries: &[Summary]) -> String {
     let mut table = plain_table();
     table.set_header([
-        "sampler", "accept", "scale", "changed", "ESS", "ESS/eval", "ESS/s", "R-hat", "s", "log π",
+        "sampler", "accept", "scale", "changed", "ESS", "ESS/eval", "ESS/s", "R-hat", "log π",
     ]);
     for summary in summaries {
         table.add_row([
@@ -110,7 +110,6 @@ pub fn of_runs(summaries: &[Summary]) -> String {
             short(summary.ess_per_evaluation),
             short(summary.ess_per_second),
             rhat(summary),
-            format!("{:.1}", summary.seconds.warmup + summary.seconds.draws),
             with_error(summary.log_prob.mean, summary.log_prob.mcse).replace(' ', ""),
         ]);
     }
@@ -118,9 +117,9 @@ pub fn of_runs(summaries: &[Summary]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let explanation = wrap(
-        "changed: sites that a step changes. ESS: effective draws of a chain, mean ± sd over chains; per evaluation as the paper counts \
-         them, and per second of wall time with all chains at work. s: seconds of warm-up and \
-         draws. log π: mean ± Monte Carlo error.",
+        "changed: sites that a step changes. ESS: effective draws of a chain, mean ± sd over \
+         chains; per evaluation as the paper counts them, and per second of wall time with all \
+         chains at work. log π: mean ± Monte Carlo error.",
         "",
         "",
     );
