@@ -23,12 +23,14 @@ impl Panel {
         // From the power of ten below the least, so that every bar has a length.
         let from = (least.log10() - 1e-9).floor();
         let decades = (most.log10() - from).max(1.0);
+        let names = self.bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
         for bar in &self.bars {
             let length = match bar.value > 0.0 {
                 true => ((bar.value.log10() - from) / decades * WIDTH).round().max(1.0) as usize,
                 false => 0,
             };
-            lines += &format!("{:>6} {} {}\n", bar.label, "█".repeat(length), short(bar.value));
+            lines +=
+                &format!("{:>names$} {} {}\n", bar.label, "█".repeat(length), short(bar.value));
         }
         lines
     }
