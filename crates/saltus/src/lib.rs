@@ -29,6 +29,7 @@
 //! `zarr`, to disk (`store`), from where a run can be resumed. Beside them, [`data`] reads images and
 //! [`train`] learns a machine from them; [`study`] names what the paper measured.
 
+pub mod ais;
 pub mod checkpoint;
 pub mod data;
 #[cfg(feature = "flow")]
@@ -49,6 +50,7 @@ pub mod stats;
 pub mod store;
 pub mod study;
 pub mod summary;
+mod threads;
 pub mod trace;
 pub mod train;
 pub mod tune;

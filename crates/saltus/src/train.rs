@@ -109,12 +109,8 @@ pub fn train_rbm(
     })
 }
 
-/// Threads of their own, so that others' settings do not matter.
 fn pool(threads: Option<usize>) -> Result<ThreadPool, TrainError> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|error| TrainError::Threads(error.to_string()))
+    crate::threads::pool(threads).map_err(TrainError::Threads)
 }
 
 /// Everything a training changes.
