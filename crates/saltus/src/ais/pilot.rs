@@ -13,7 +13,6 @@ use crate::run::{Settings, Wish};
 use crate::space::Space;
 use crate::tune::Tuner;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Temperatures at which the scale is tuned, from the second to the last.
 const ROUNDS: usize = 100;
@@ -23,12 +22,12 @@ const STEPS: usize = 10;
 
 /// A scale for every temperature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Scales(Arc<[f64]>);
+pub(super) struct Scales(Vec<f64>);
 
 impl Scales {
     /// The same at every temperature.
     pub(super) fn constant(scale: f64) -> Self {
-        Self(Arc::new([scale]))
+        Self(vec![scale])
     }
 
     /// The scale at an inverse temperature: that of the nearest one that was tuned.
@@ -87,7 +86,7 @@ pub(super) fn find<'a>(
             return Ok(None);
         }
     }
-    Ok(Some(Scales(scales.into())))
+    Ok(Some(Scales(scales)))
 }
 
 #[cfg(test)]
@@ -96,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_temperature_has_the_scale_of_the_nearest_that_was_tuned() {
-        let scales = Scales(Arc::new([1.0, 2.0, 3.0, 4.0]));
+        let scales = Scales(vec![1.0, 2.0, 3.0, 4.0]);
         let found = [0.001, 0.25, 0.37, 0.38, 0.5, 0.99, 1.0].map(|beta| scales.at(beta));
         assert_eq!(found, [1.0, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0]);
         assert_eq!(Scales::constant(7.0).at(0.3), 7.0);

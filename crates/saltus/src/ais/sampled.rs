@@ -28,8 +28,8 @@ pub(super) fn walk<'a, M: Model>(
     chains: usize,
     scales: Scales,
 ) -> Box<dyn Walk + 'a> {
-    let model = Tempered::new(model, base.clone());
-    with_kernel(&model.clone(), settings, NewWalk { model, chains, scales })
+    let tempered = || Tempered::new(model, base.clone());
+    with_kernel(&tempered(), settings, NewWalk { model: tempered(), chains, scales })
 }
 
 struct NewWalk<'a, M: Model> {

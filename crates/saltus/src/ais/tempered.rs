@@ -10,7 +10,6 @@ use std::sync::Arc;
 /// log f(x) = (1 − β) log p(x) + β log π(x), with p the independent sites, normalised.
 ///
 /// β is part of the model, and a kernel must be started again when it has changed.
-#[derive(Clone, Debug)]
 pub(super) struct Tempered<'a, M: Model> {
     model: &'a M,
     base: Arc<Independent>,
