@@ -32,6 +32,7 @@
 pub mod ais;
 pub mod checkpoint;
 pub mod data;
+pub mod dbn;
 #[cfg(feature = "flow")]
 pub mod flow;
 pub mod kernel;

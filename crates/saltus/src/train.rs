@@ -15,6 +15,7 @@
 //! ```
 
 mod adam;
+mod file;
 mod gibbs;
 mod gradient;
 mod machine;
@@ -88,7 +89,8 @@ pub fn train_rbm(
         for batch in 0..per_epoch {
             let update = made + 1;
             let wanted = batch.is_multiple_of(per_epoch.div_ceil(REPORTS)) || update == updates;
-            if let Some(report) = pool.install(|| training.update(update, batch, wanted))? {
+            let rate = settings.rate_of(update, updates);
+            if let Some(report) = pool.install(|| training.update((update, rate), batch, wanted))? {
                 history.push(report);
             }
             made = update;
@@ -164,10 +166,10 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// One update from that batch of the order, and a report if it is wanted.
+    /// One update, with that learning rate, from that batch of the order, and a report if it is wanted.
     fn update(
         &mut self,
-        update: usize,
+        (update, learning_rate): (usize, f64),
         batch: usize,
         wanted: bool,
     ) -> Result<Option<Report>, TrainError> {
@@ -189,7 +191,6 @@ impl<'a> Training<'a> {
             free_energy_gap: chains.mean_log_prob() - data.mean_log_prob(),
         });
         self.gradient.fill(machine, data, chains);
-        let learning_rate = self.settings.learning_rate;
         self.learner.update(machine, &self.gradient, Step::new(learning_rate, update));
         if machine.is_usable() {
             Ok(report)

@@ -3,7 +3,7 @@
 mod draws;
 mod enumerate;
 mod exact;
-mod file;
+pub(crate) mod file;
 mod inputs;
 mod units;
 

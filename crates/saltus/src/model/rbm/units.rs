@@ -1,7 +1,7 @@
 //! The two layers of a machine apart: inputs of the hidden units given the sites, and the reverse.
 
-use super::{Rbm, RbmCache};
-use crate::math::{logistic, sigmoid, softplus};
+use super::{Draws, Rbm, RbmCache};
+use crate::math::{log_sum_exp, logistic, softplus};
 use crate::rng::ChainRng;
 
 impl Rbm {
@@ -38,36 +38,25 @@ impl Rbm {
         self.visible_part(state)
     }
 
-    /// Probability of on of every hidden unit, given a state.
-    pub(crate) fn hidden_means(&self, state: &[u8], cache: &mut RbmCache) -> Vec<f64> {
-        let mut inputs = vec![0.0; self.stride];
-        self.hidden_inputs(state, 0, cache, &mut inputs);
-        inputs.truncate(self.hidden);
-        inputs.iter_mut().for_each(|input| *input = sigmoid(*input));
-        inputs
-    }
-
-    /// log p(state | units): sites are independent once the hidden units, 0 or 1, are known.
-    pub(crate) fn log_prob_given_units(&self, state: &[u8], units: &[f32]) -> f64 {
-        let (sites, values) = (self.space.sites(), self.space.values());
-        let mut inputs = vec![0.0; self.space.diff_len()];
+    /// log p(state | units) for each row of hidden units, 0 or 1: sites are independent once these are
+    /// known.
+    pub(crate) fn log_probs_given_units(&self, state: &[u8], units: &[f32]) -> Vec<f64> {
+        let (sites, table) = (self.space.sites(), self.space.diff_len());
+        let mut inputs = vec![0.0; units.len() / self.stride * table];
         self.visible_inputs(units, &mut inputs);
-        for (input, bias) in inputs.iter_mut().zip(&self.visible_bias) {
-            *input += bias;
-        }
-        if self.space.is_binary() {
-            let log = |(input, value): (&f32, &u8)| {
-                let towards = if *value == 1 { *input } else { -*input };
-                -softplus(-f64::from(towards))
+        let log = |inputs: &[f32], site: usize| {
+            let log = |plane: usize| {
+                let column = plane * sites + site;
+                f64::from(inputs[column]) + f64::from(self.visible_bias[column])
             };
-            return inputs.iter().zip(state).map(log).sum();
-        }
-        let log = |site: usize| {
-            let logs: Vec<f64> =
-                (0..values).map(|value| f64::from(inputs[value * sites + site])).collect();
-            logs[usize::from(state[site])] - crate::math::log_sum_exp(&logs)
+            if self.space.is_binary() {
+                return -softplus(if state[site] == 1 { -log(0) } else { log(0) });
+            }
+            let logs: Vec<f64> = (0..self.space.values()).map(log).collect();
+            logs[usize::from(state[site])] - log_sum_exp(&logs)
         };
-        (0..sites).map(log).sum()
+        let rows = inputs.chunks_exact(table);
+        rows.map(|inputs| (0..sites).map(|site| log(inputs, site)).sum()).collect()
     }
 
     /// Draws the sites given rows of hidden units, 0 or 1, one state after the other.
@@ -75,7 +64,7 @@ impl Rbm {
         let table = self.space.diff_len();
         let mut inputs = vec![0.0; rngs.len() * table];
         self.visible_inputs(units, &mut inputs);
-        let mut draws = super::Draws::new(&self.space, 0);
+        let mut draws = Draws::new(&self.space, 0);
         let rows = states.chunks_exact_mut(self.space.sites()).zip(inputs.chunks_exact_mut(table));
         for ((state, inputs), rng) in rows.zip(rngs) {
             draws.sites(rng, inputs, &self.visible_bias, state);
