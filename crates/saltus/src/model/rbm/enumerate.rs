@@ -44,6 +44,12 @@ pub struct Enumerated<'a> {
 }
 
 impl Rbm {
+    /// Fails with a sentence if the hidden states are too many, or the weights too large, to be
+    /// listed.
+    pub fn check_enumerable(&self) -> Result<(), ModelError> {
+        List::new(self).map(|_| ())
+    }
+
     /// Lists all states of at most [`MOST_HIDDEN`] hidden units. `monitor` is told how many parts of
     /// the list are done, of how many; nothing comes back if it asks to stop.
     pub fn enumerate(
