@@ -201,7 +201,11 @@ pub fn print_text(about: &About<'_>, found: &Found) -> Result<(), Failure> {
             }
             _ => String::new(),
         };
-        write!(out, "{}", wrap(&format!("Stopped before log Z could be estimated.{kept}"), "", ""))?;
+        write!(
+            out,
+            "{}",
+            wrap(&format!("Stopped before log Z could be estimated.{kept}"), "", "")
+        )?;
         out.flush()?;
         return Ok(());
     };

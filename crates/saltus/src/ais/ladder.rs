@@ -99,11 +99,7 @@ mod tests {
         );
         assert_eq!(
             visits(Direction::Reverse),
-            [
-                visit(1.0, 1.0, 1.0, true),
-                visit(0.5, 0.5, 1.0, true),
-                visit(0.5, 0.0, 0.5, false)
-            ]
+            [visit(1.0, 1.0, 1.0, true), visit(0.5, 0.5, 1.0, true), visit(0.5, 0.0, 0.5, false)]
         );
         for temperatures in [2, 7] {
             let ladder = Ladder::new(temperatures);

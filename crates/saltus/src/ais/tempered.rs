@@ -93,8 +93,7 @@ impl<M: Model> Model for Tempered<'_, M> {
         self.model.log_prob_and_diff(kind, states, model, log_prob, diff)?;
         self.base.log_prob_and_diff(kind, states, base, of_base, diff_of_base)?;
         for (log_prob, of_base) in log_prob.iter_mut().zip(&*of_base) {
-            *log_prob =
-                (1.0 - self.beta) * (of_base - self.log_normaliser) + self.beta * *log_prob;
+            *log_prob = (1.0 - self.beta) * (of_base - self.log_normaliser) + self.beta * *log_prob;
         }
         let (share, beta) = ((1.0 - self.beta) as f32, self.beta as f32);
         for (diff, of_base) in diff.iter_mut().zip(&*diff_of_base) {

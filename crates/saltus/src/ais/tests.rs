@@ -184,11 +184,8 @@ fn few_temperatures_are_low_forward_and_high_in_reverse() {
 /// Annealing with several blocks in both directions.
 fn annealing<'a>(machine: &'a Rbm, settings: &'a AisSettings, sampled: bool) -> Ais<'a> {
     let starts = Listed::new(machine).draws(17, 4);
-    let ais = if sampled {
-        Ais::new(machine, settings)
-    } else {
-        Ais::alternating(machine, settings)
-    };
+    let ais =
+        if sampled { Ais::new(machine, settings) } else { Ais::alternating(machine, settings) };
     ais.reverse_from(starts)
 }
 
@@ -215,8 +212,7 @@ fn stopping_again_and_again_changes_nothing() {
     let (machine, _) = strong_machine();
     let samplers = Sampler::ALL.map(Some).into_iter().chain([None]);
     for sampler in samplers {
-        let settings =
-            AisSettings { sampler: sampler.unwrap_or_default(), ..settings(20, 50) };
+        let settings = AisSettings { sampler: sampler.unwrap_or_default(), ..settings(20, 50) };
         let sampled = sampler.is_some();
         let whole = annealing(&machine, &settings, sampled).go().unwrap();
         let mut checkpoint: Option<AisCheckpoint> = None;
@@ -259,9 +255,8 @@ fn stopping_again_and_again_changes_nothing() {
 fn what_cannot_be_annealed_is_refused_in_a_sentence() {
     let (machine, _) = strong_machine();
     let good = settings(4, 20);
-    let sentence = |settings: &AisSettings| {
-        Ais::new(&machine, settings).go().unwrap_err().to_string()
-    };
+    let sentence =
+        |settings: &AisSettings| Ais::new(&machine, settings).go().unwrap_err().to_string();
     assert!(sentence(&AisSettings { temperatures: 1, ..good.clone() }).contains("got 1"));
     assert!(sentence(&AisSettings { chains: 0, ..good.clone() }).contains("chains must be"));
     let scale = AisSettings { scale: Some(-1.0), ..good.clone() };

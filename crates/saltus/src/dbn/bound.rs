@@ -45,12 +45,7 @@ impl Dbn {
     }
 
     /// The bound for one state.
-    fn log_bound(
-        &self,
-        state: &[u8],
-        draws: usize,
-        rng: &mut ChainRng,
-    ) -> Result<f64, ModelError> {
+    fn log_bound(&self, state: &[u8], draws: usize, rng: &mut ChainRng) -> Result<f64, ModelError> {
         let inputs = self.hidden_inputs(state);
         let entropy: f64 =
             inputs.iter().map(|input| softplus(*input) - input * sigmoid(*input)).sum();
@@ -150,11 +145,9 @@ mod tests {
     #[test]
     fn the_bound_is_below_and_close() {
         for values in [2, 3] {
-            let network = Dbn::new(
-                Rbm::random(3, 4, values, 1).unwrap(),
-                Rbm::random(4, 5, 2, 2).unwrap(),
-            )
-            .unwrap();
+            let network =
+                Dbn::new(Rbm::random(3, 4, values, 1).unwrap(), Rbm::random(4, 5, 2, 2).unwrap())
+                    .unwrap();
             let exact = exact(&network);
             let total: f64 = exact.iter().map(|log| log.exp()).sum();
             assert!((total - 1.0).abs() < 1e-6, "{total}");

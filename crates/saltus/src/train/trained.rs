@@ -115,9 +115,8 @@ impl Trained {
             ("visible_bias", &self.machine.visible_bias, visible.clone()),
             ("data_mean", &self.data_mean, visible),
         ];
-        let named = tensors.map(|(name, numbers, shape)| {
-            (format!("{prefix}{name}"), Tensor::new(numbers, shape))
-        });
+        let named = tensors
+            .map(|(name, numbers, shape)| (format!("{prefix}{name}"), Tensor::new(numbers, shape)));
         named.into()
     }
 

@@ -292,9 +292,7 @@ mod tests {
 
     #[test]
     fn strong_weights_are_summed_in_groups_or_refused() {
-        let machine = |weight: f32| {
-            Rbm::new(2, &[weight; 40], &[0.5], &[-1.0; 40], None).unwrap()
-        };
+        let machine = |weight: f32| Rbm::new(2, &[weight; 40], &[0.5], &[-1.0; 40], None).unwrap();
         let exact = |weight: f64| {
             let off = 40.0 * (1.0 + (-1f64).exp()).ln();
             log_sum_exp(&[off, 0.5 + 40.0 * (1.0 + (weight - 1.0).exp()).ln()])
