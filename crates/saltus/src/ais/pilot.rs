@@ -10,6 +10,7 @@ use super::{AisError, AisProgress, streams};
 use crate::model::independent::Independent;
 use crate::rng::ChainRng;
 use crate::run::{Settings, Wish};
+use crate::sampler::{Sampler, Scale};
 use crate::space::Space;
 use crate::tune::Tuner;
 use serde::{Deserialize, Serialize};
@@ -65,10 +66,11 @@ pub(super) fn find<'a>(
     };
     let rngs = (0..CHAINS).map(|chain| ChainRng::new(settings.seed, streams::pilot(chain)));
     let mut chains = Chains::at_base(base, space.sites(), rngs.collect());
+    let largest = largest(settings.sampler, space);
     let mut scales = Vec::with_capacity(ROUNDS);
     for round in 1..=ROUNDS {
         let beta = round as f64 / ROUNDS as f64;
-        let mut walk = walk(CHAINS, Scales::constant(tuner.scale()));
+        let mut walk = walk(CHAINS, Scales::constant(tuner.scale().min(largest)));
         chains.acceptance.fill(0.0);
         for _ in 0..STEPS {
             let visit = Visit { beta, from: beta, to: beta, moves: true };
@@ -81,12 +83,26 @@ pub(super) fn find<'a>(
         }
         let sum: f64 = chains.acceptance.iter().sum();
         tuner.round(sum / (CHAINS * STEPS) as f64);
-        scales.push(tuner.scale());
+        scales.push(tuner.scale().min(largest));
         if monitor(AisProgress { tuning: true, done: (round, ROUNDS) }) == Wish::Stop {
             return Ok(None);
         }
     }
     Ok(Some(Scales(scales)))
+}
+
+/// The scale with which a step on flat ground is a fresh draw.
+///
+/// Near independent sites everything is accepted, and tuning to an acceptance would go on to where a
+/// step changes every site: to and fro between two states. Samplers that end at fresh draws by
+/// themselves have no such limit.
+fn largest(sampler: Sampler, space: &Space) -> f64 {
+    let (sites, values) = (space.sites() as f64, space.values() as f64);
+    match sampler {
+        Sampler::Dmala => 1.0,
+        _ if sampler.scale() == Scale::Radius => (sites * (values - 1.0) / values).floor().max(1.0),
+        _ => f64::INFINITY,
+    }
 }
 
 #[cfg(test)]
@@ -99,5 +115,14 @@ mod tests {
         let found = [0.001, 0.25, 0.37, 0.38, 0.5, 0.99, 1.0].map(|beta| scales.at(beta));
         assert_eq!(found, [1.0, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0]);
         assert_eq!(Scales::constant(7.0).at(0.3), 7.0);
+    }
+
+    #[test]
+    fn flat_ground_does_not_drive_a_chain_to_and_fro() {
+        // Half of fifty sites, two thirds of thirty.
+        assert_eq!(largest(Sampler::Rwm, &Space::new(50, 2).unwrap()), 25.0);
+        assert_eq!(largest(Sampler::Pas, &Space::new(30, 3).unwrap()), 20.0);
+        assert_eq!(largest(Sampler::Rwm, &Space::new(1, 2).unwrap()), 1.0);
+        assert_eq!(largest(Sampler::Dlmc, &Space::new(50, 2).unwrap()), f64::INFINITY);
     }
 }
