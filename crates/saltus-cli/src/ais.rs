@@ -1,5 +1,6 @@
 //! `saltus ais`: the normaliser of a learnt machine, and how likely it finds test images.
 
+mod json;
 mod report;
 
 use crate::arguments::{AisArguments, BinariseArgument, Transition};
@@ -7,9 +8,12 @@ use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
-use report::{About, Found, ReverseFrom, print_json, print_text};
-use saltus::ais::{Ais, AisCheckpoint, AisOutcome, AisProgress, AisSettings};
-use saltus::ais::{draw_examples, mean_log_prob};
+use json::print_json;
+use report::{About, Found, ReverseFrom, print_text};
+use saltus::ais::{
+    Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings, draw_examples,
+    mean_log_prob,
+};
 use saltus::data::Examples;
 use saltus::dbn::Layers;
 use saltus::model::rbm::{Enumerated, Rbm};
@@ -56,13 +60,13 @@ pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
     announce(&about.heading(), arguments.json, arguments.quiet)?;
     interrupt::listen();
 
-    let listed = match arguments.exact {
-        true => match enumerate(machine, arguments)? {
-            Some(listed) => Some(listed),
-            None => return finish(&about, &Found::default(), arguments),
-        },
-        false => None,
-    };
+    let mut listed = None;
+    if arguments.exact {
+        listed = enumerate(machine, arguments)?;
+        if listed.is_none() {
+            return finish(&about, &Found::default(), arguments);
+        }
+    }
     let (starts, reverse_from) = starts(&settings, listed.as_ref(), &layers, &images);
     let outcome = anneal(machine, arguments, &settings, starts, resumed)?;
     let found = Found {
@@ -199,16 +203,12 @@ fn anneal(
     }
     let outcome = ais.go();
     view.finish();
-    outcome.map_err(|error| {
-        let hint = arguments.checkpoint.as_ref().map(|path| {
-            format!("; without {} annealing starts from its beginning", path.display())
-        });
-        match error {
-            saltus::ais::AisError::Checkpoint(_) => {
-                Failure::Failed(format!("{error}{}", hint.unwrap_or_default()))
-            }
-            error => error.into(),
-        }
+    outcome.map_err(|error| match (error, &arguments.checkpoint) {
+        (error @ AisError::Checkpoint(_), Some(path)) => Failure::Failed(format!(
+            "{error}; without {} annealing starts from its beginning",
+            path.display()
+        )),
+        (error, _) => error.into(),
     })
 }
 

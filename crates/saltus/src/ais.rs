@@ -27,6 +27,7 @@ mod estimate;
 mod file;
 mod ladder;
 mod likelihood;
+mod outcome;
 mod pilot;
 mod sampled;
 mod settings;
@@ -39,6 +40,7 @@ pub use checkpoint::AisCheckpoint;
 pub use estimate::Estimate;
 pub use ladder::Direction;
 pub use likelihood::{draw_examples, mean_log_prob};
+pub use outcome::{AisOutcome, AisProgress};
 pub use settings::{AisError, AisSettings};
 
 use crate::checkpoint::probe;
@@ -56,37 +58,6 @@ use ladder::Ladder;
 use pilot::Scales;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Where annealing is, told to its monitor several times a second.
-#[derive(Clone, Copy, Debug)]
-pub struct AisProgress {
-    /// Whether the scale of the sampler is still being found.
-    pub tuning: bool,
-    /// Temperatures that are done, and that there are.
-    pub done: (usize, usize),
-}
-
-/// What annealing leaves.
-#[derive(Clone, Debug)]
-pub struct AisOutcome {
-    /// log Z from chains that went from independent sites to the model: low on average. None if it
-    /// was stopped.
-    pub forward: Option<Estimate>,
-    /// log Z from chains that went back: high on average, if they started at draws of the model.
-    pub reverse: Option<Estimate>,
-    /// log w of the forward chains so far.
-    pub log_weights: Vec<f64>,
-    /// Mean acceptance over all moves.
-    pub acceptance: f64,
-    /// The scale at the model's own temperature, if the sampler has one.
-    pub scale: Option<f64>,
-    /// Threads that were used.
-    pub threads: usize,
-    /// Wall time.
-    pub seconds: f64,
-    /// How it ended: complete, interrupted or at the time limit.
-    pub ended: Ended,
-}
 
 /// Makes the walk of a number of chains.
 type NewWalk<'a> = dyn Fn(&Arc<Independent>, usize, Scales) -> Box<dyn Walk + 'a> + 'a;

@@ -1,4 +1,4 @@
-//! What is said of an estimated normaliser: before annealing, after it, and to scripts.
+//! What is said of an estimated normaliser: before annealing and after it.
 
 use super::visible;
 use crate::arguments::{AisArguments, Transition};
@@ -14,11 +14,11 @@ use std::io::Write;
 
 /// What is annealed, and how.
 pub struct About<'a> {
-    arguments: &'a AisArguments,
-    settings: &'a AisSettings,
-    layers: &'a Layers,
+    pub arguments: &'a AisArguments,
+    pub settings: &'a AisSettings,
+    pub layers: &'a Layers,
     /// Number of test images.
-    images: usize,
+    pub images: usize,
     /// Temperatures that were done before.
     done: Option<usize>,
 }
@@ -56,12 +56,13 @@ impl<'a> About<'a> {
         Self { arguments, settings, layers, images, done }
     }
 
-    fn space(&self) -> &Space {
+    /// The space of the images.
+    pub fn space(&self) -> &Space {
         visible(self.layers)
     }
 
     /// Hidden units, layer by layer.
-    fn hidden(&self) -> Vec<usize> {
+    pub fn hidden(&self) -> Vec<usize> {
         match self.layers {
             Layers::One(machine) => vec![machine.hidden()],
             Layers::Two(network) => vec![network.bottom().hidden(), network.top().hidden()],
@@ -98,96 +99,18 @@ impl<'a> About<'a> {
     }
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Json {
-    model: &'static str,
-    file: String,
-    sites: usize,
-    values: usize,
-    hidden: Vec<usize>,
-    sampler: String,
-    chains: usize,
-    temperatures: usize,
-    seed: u64,
-    complete: bool,
-    /// Low on average.
-    log_z: Option<f64>,
-    log_z_se: Option<f64>,
-    effective_chains: Option<f64>,
-    /// High on average.
-    log_z_reverse: Option<f64>,
-    log_z_reverse_se: Option<f64>,
-    effective_chains_reverse: Option<f64>,
-    reverse_from: Option<ReverseFrom>,
-    log_z_exact: Option<f64>,
-    dataset: Option<&'static str>,
-    images: usize,
-    /// Nats per image, with `log_z`.
-    log_likelihood: Option<f64>,
-    /// Nats per image, with `log_z_exact`.
-    log_likelihood_exact: Option<f64>,
-    /// Whether the likelihood is only bounded from below.
-    log_likelihood_is_bound: bool,
-    bits_per_dim: Option<f64>,
-    acceptance: Option<f64>,
-    scale: Option<f64>,
-    threads: Option<usize>,
-    seconds: Option<f64>,
+/// How likely the images are.
+pub struct Likelihood {
+    /// Mean of the logarithm.
+    pub nats: f64,
+    pub bits_per_dim: f64,
 }
 
-/// Numbers that follow from what was found.
-struct Likelihood {
-    nats: f64,
-    bits_per_dim: f64,
-}
-
-fn likelihood(about: &About<'_>, found: &Found, log_z: Option<f64>) -> Option<Likelihood> {
+/// How likely the images are if that is log Z.
+pub fn likelihood(about: &About<'_>, found: &Found, log_z: Option<f64>) -> Option<Likelihood> {
     let nats = found.mean_log_prob? - log_z?;
     let bits_per_dim = -nats / (about.space().sites() as f64 * std::f64::consts::LN_2);
     Some(Likelihood { nats, bits_per_dim })
-}
-
-/// One object for scripts.
-pub fn print_json(about: &About<'_>, found: &Found) -> Result<(), Failure> {
-    let outcome = found.outcome.as_ref();
-    let forward = outcome.and_then(|outcome| outcome.forward);
-    let reverse = outcome.and_then(|outcome| outcome.reverse);
-    let estimated = likelihood(about, found, forward.map(|forward| forward.log_z));
-    let json = Json {
-        model: if matches!(about.layers, Layers::One(_)) { "rbm" } else { "dbn" },
-        file: about.arguments.file.display().to_string(),
-        sites: about.space().sites(),
-        values: about.space().values(),
-        hidden: about.hidden(),
-        sampler: about.arguments.transition().to_string(),
-        chains: about.settings.chains,
-        temperatures: about.settings.temperatures,
-        seed: about.settings.seed,
-        complete: outcome.is_some_and(|outcome| outcome.ended == Ended::Complete),
-        log_z: forward.map(|forward| forward.log_z),
-        log_z_se: forward.and_then(|forward| forward.standard_error),
-        effective_chains: forward.map(|forward| forward.effective_chains),
-        log_z_reverse: reverse.map(|reverse| reverse.log_z),
-        log_z_reverse_se: reverse.and_then(|reverse| reverse.standard_error),
-        effective_chains_reverse: reverse.map(|reverse| reverse.effective_chains),
-        reverse_from: found.reverse_from.filter(|_| reverse.is_some()),
-        log_z_exact: found.log_z_exact,
-        dataset: about.arguments.dataset.map(|dataset| dataset.name()),
-        images: about.images,
-        log_likelihood: estimated.as_ref().map(|likelihood| likelihood.nats),
-        log_likelihood_exact: likelihood(about, found, found.log_z_exact).map(|exact| exact.nats),
-        log_likelihood_is_bound: matches!(about.layers, Layers::Two(_)),
-        bits_per_dim: estimated.map(|likelihood| likelihood.bits_per_dim),
-        acceptance: outcome.map(|outcome| outcome.acceptance),
-        scale: outcome.and_then(|outcome| outcome.scale),
-        threads: outcome.map(|outcome| outcome.threads),
-        seconds: outcome.map(|outcome| outcome.seconds),
-    };
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &json)?;
-    writeln!(out)?;
-    Ok(())
 }
 
 /// A line per number, with what it means, and a warning where one is due.
