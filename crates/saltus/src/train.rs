@@ -80,7 +80,7 @@ pub fn train_rbm(
     let (per_epoch, updates) = settings.updates(examples)?;
     let started = Instant::now();
     let pool = pool(settings.threads)?;
-    let data_mean = clamped_mean(examples);
+    let data_mean = pool.install(|| clamped_mean(examples));
     let mut training = Training::new(examples, settings, &data_mean);
     let mut history: Vec<Report> = Vec::new();
     let mut made = 0;

@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::model::rbm::Rbm;
 use crate::rng::{ChainRng, Stream};
 use crate::space::Space;
+use rayon::prelude::*;
 use serde::Serialize;
 
 /// How grays become two values.
@@ -183,15 +184,22 @@ fn means(machine: &Rbm, visible: &Examples, index: usize, rng: &mut ChainRng) ->
     inputs
 }
 
-/// Their mean over all examples.
+/// Their mean over all examples, added up in blocks whose order does not depend on threads.
 fn mean_of_hidden(machine: &Rbm, visible: &Examples) -> Vec<f64> {
-    let mut rng = ChainRng::new(0, Stream::Training(0));
-    let mut sums = vec![0.0; machine.hidden()];
-    for index in 0..visible.count() {
-        let means = means(machine, visible, index, &mut rng);
-        sums.iter_mut().zip(means).for_each(|(sum, mean)| *sum += mean);
-    }
-    sums.iter().map(|sum| sum / visible.count() as f64).collect()
+    const BLOCK: usize = 256;
+    let count = visible.count();
+    let sum = |block: usize| {
+        let mut rng = ChainRng::new(0, Stream::Training(block as u64));
+        let mut sums = vec![0.0; machine.hidden()];
+        for index in block * BLOCK..count.min((block + 1) * BLOCK) {
+            let means = means(machine, visible, index, &mut rng);
+            sums.iter_mut().zip(means).for_each(|(sum, mean)| *sum += mean);
+        }
+        sums
+    };
+    let blocks: Vec<Vec<f64>> = (0..count.div_ceil(BLOCK)).into_par_iter().map(sum).collect();
+    let of_unit = |unit| blocks.iter().map(|sums| sums[unit]).sum::<f64>() / count as f64;
+    (0..machine.hidden()).map(of_unit).collect()
 }
 
 #[cfg(test)]

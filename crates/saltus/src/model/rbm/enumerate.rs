@@ -172,24 +172,25 @@ impl<'a> List<'a> {
         }
         let mut exponentials: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
         let mut totals = vec![1.0; machine.space.sites()];
+        let binary = machine.space.is_binary();
         (0..1usize << low)
             .map(|place| {
-                if place > 0 {
+                let factors = (place > 0).then(|| {
                     let unit = place.trailing_zeros() as usize;
                     let on = self.is_on(part, place, unit);
                     bias += if on { 1.0 } else { -1.0 } * machine.hidden_bias[unit];
-                    let factors = &self.factors[unit][usize::from(on)];
-                    vectorised(
-                        #[inline(always)]
-                        || exponentials.iter_mut().zip(factors).for_each(|(e, f)| *e *= f),
-                    );
-                }
-                let binary = machine.space.is_binary();
-                vectorised(
+                    &self.factors[unit][usize::from(on)][..]
+                });
+                let log = vectorised(
                     #[inline(always)]
-                    || add_planes(&exponentials, binary, &mut totals),
+                    || {
+                        let factors = factors.unwrap_or(&[]);
+                        exponentials.iter_mut().zip(factors).for_each(|(e, factor)| *e *= factor);
+                        add_planes(&exponentials, binary, &mut totals);
+                        log_of_product(&totals, self.group)
+                    },
                 );
-                bias + log_of_product(&totals, self.group)
+                bias + log
             })
             .collect()
     }
@@ -210,6 +211,7 @@ fn add_planes(exponentials: &[f64], binary: bool, totals: &mut [f64]) {
 }
 
 /// log Π of numbers, with a logarithm after every `group` factors.
+#[inline(always)]
 fn log_of_product(factors: &[f64], group: usize) -> f64 {
     factors
         .chunks(group * LANES)
