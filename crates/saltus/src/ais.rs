@@ -29,6 +29,7 @@ mod ladder;
 mod likelihood;
 mod outcome;
 mod pilot;
+mod remembered;
 mod sampled;
 mod settings;
 pub(crate) mod streams;

@@ -1,5 +1,6 @@
 //! A model at a temperature between its own and that of independent sites, for every sampler.
 
+use super::remembered::Remembered;
 use crate::model::graph::Graph;
 use crate::model::independent::Independent;
 use crate::model::{Differences, Model, ModelError};
@@ -20,6 +21,7 @@ pub(super) struct Tempered<'a, M: Model> {
 /// Memory of a block: the model's, that of the independent sites, and what these say.
 pub(super) struct TemperedCache<M: Model> {
     model: M::Cache,
+    remembered: Remembered,
     base: Vec<f32>,
     log_prob: Vec<f64>,
     diff: Vec<f32>,
@@ -59,6 +61,7 @@ impl<M: Model> Model for Tempered<'_, M> {
     fn new_cache(&self, chains: usize) -> TemperedCache<M> {
         TemperedCache {
             model: self.model.new_cache(chains),
+            remembered: Remembered::nothing(),
             base: self.base.new_cache(chains),
             log_prob: vec![0.0; chains],
             diff: vec![0.0; chains * self.space().diff_len()],
@@ -87,10 +90,15 @@ impl<M: Model> Model for Tempered<'_, M> {
         log_prob: &mut [f64],
         diff: &mut [f32],
     ) -> Result<(), ModelError> {
-        let TemperedCache { model, base, log_prob: of_base, diff: diff_of_base, .. } = cache;
+        let TemperedCache {
+            model, remembered, base, log_prob: of_base, diff: diff_of_base, ..
+        } = cache;
         let of_base = &mut of_base[..states.chains()];
         let diff_of_base = &mut diff_of_base[..diff.len()];
-        self.model.log_prob_and_diff(kind, states, model, log_prob, diff)?;
+        if !remembered.recall(kind, states, log_prob, diff) {
+            self.model.log_prob_and_diff(kind, states, model, log_prob, diff)?;
+            remembered.keep(kind, states, log_prob, diff);
+        }
         self.base.log_prob_and_diff(kind, states, base, of_base, diff_of_base)?;
         for (log_prob, of_base) in log_prob.iter_mut().zip(&*of_base) {
             *log_prob = (1.0 - self.beta) * (of_base - self.log_normaliser) + self.beta * *log_prob;

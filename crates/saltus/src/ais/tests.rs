@@ -7,6 +7,8 @@ use crate::model::pairwise::Pairwise;
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::Sampler;
 use crate::space::States;
+use crate::{Differences, ModelError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn settings(chains: usize, temperatures: usize) -> AisSettings {
     AisSettings { chains, temperatures, seed: 1, threads: Some(1), ..AisSettings::default() }
@@ -179,6 +181,60 @@ fn few_temperatures_are_low_forward_and_high_in_reverse() {
         Ais::new(&lattice, &settings).reverse_from(listed_lattice.draws(4, seed)).go().unwrap()
     };
     mean(&of_sampler, listed_lattice.log_z, "gibbs");
+}
+
+/// Counts how often it is asked.
+struct Counted(Independent, AtomicUsize);
+
+impl Model for Counted {
+    type Cache = Vec<f32>;
+
+    fn space(&self) -> &Space {
+        self.0.space()
+    }
+
+    fn new_cache(&self, chains: usize) -> Vec<f32> {
+        self.0.new_cache(chains)
+    }
+
+    fn log_prob(
+        &self,
+        states: States<'_>,
+        cache: &mut Vec<f32>,
+        log_prob: &mut [f64],
+    ) -> Result<(), ModelError> {
+        self.0.log_prob(states, cache, log_prob)
+    }
+
+    fn log_prob_and_diff(
+        &self,
+        kind: Differences,
+        states: States<'_>,
+        cache: &mut Vec<f32>,
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) -> Result<(), ModelError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.log_prob_and_diff(kind, states, cache, log_prob, diff)
+    }
+
+    fn block_size(&self, chains: usize) -> usize {
+        chains
+    }
+}
+
+#[test]
+fn a_temperature_costs_one_evaluation() {
+    let coins = Independent::bernoulli(vec![1.0; 30]).unwrap();
+    for sampler in [Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmc] {
+        let model = Counted(coins.clone(), AtomicUsize::new(0));
+        let scale = (sampler != Sampler::Gwg).then_some(1.0);
+        let settings = AisSettings { sampler, scale, ..settings(8, 51) };
+        Ais::new(&model, &settings).go().unwrap();
+        // The start, and the goal of each of fifty steps; a goal that is known is not evaluated.
+        let asked = model.1.load(Ordering::Relaxed);
+        assert!(asked > 40 && asked <= 51, "{sampler}: {asked}");
+    }
 }
 
 /// Annealing with several blocks in both directions.
