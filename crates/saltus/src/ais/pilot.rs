@@ -95,12 +95,13 @@ pub(super) fn find<'a>(
 ///
 /// Near independent sites everything is accepted, and tuning to an acceptance would go on to where a
 /// step changes every site: to and fro between two states. Samplers that end at fresh draws by
-/// themselves have no such limit.
+/// themselves have no such limit. A radius is half a site less, so that even and odd numbers of sites
+/// change.
 fn largest(sampler: Sampler, space: &Space) -> f64 {
     let (sites, values) = (space.sites() as f64, space.values() as f64);
     match sampler {
         Sampler::Dmala => 1.0,
-        _ if sampler.scale() == Scale::Radius => (sites * (values - 1.0) / values).floor().max(1.0),
+        _ if sampler.scale() == Scale::Radius => (sites * (values - 1.0) / values - 0.5).max(1.0),
         _ => f64::INFINITY,
     }
 }
@@ -120,8 +121,8 @@ mod tests {
     #[test]
     fn flat_ground_does_not_drive_a_chain_to_and_fro() {
         // Half of fifty sites, two thirds of thirty.
-        assert_eq!(largest(Sampler::Rwm, &Space::new(50, 2).unwrap()), 25.0);
-        assert_eq!(largest(Sampler::Pas, &Space::new(30, 3).unwrap()), 20.0);
+        assert_eq!(largest(Sampler::Rwm, &Space::new(50, 2).unwrap()), 24.5);
+        assert_eq!(largest(Sampler::Pas, &Space::new(30, 3).unwrap()), 19.5);
         assert_eq!(largest(Sampler::Rwm, &Space::new(1, 2).unwrap()), 1.0);
         assert_eq!(largest(Sampler::Dlmc, &Space::new(50, 2).unwrap()), f64::INFINITY);
     }
