@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::number::{short, with_error};
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::{Cell, CellAlignment};
+use saltus::Space;
 use saltus::ais::{AisCheckpoint, AisOutcome, AisSettings, Estimate};
 use saltus::dbn::Layers;
-use saltus::{Ended, Space};
 use serde::Serialize;
 use std::io::Write;
 
@@ -221,6 +221,7 @@ fn warnings(chains: usize, found: &Found, forward: Estimate) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use saltus::Ended;
 
     #[test]
     fn unequal_weights_and_directions_apart_are_said() {

@@ -198,7 +198,7 @@ fn mean_of_hidden(machine: &Rbm, visible: &Examples) -> Vec<f64> {
         sums
     };
     let blocks: Vec<Vec<f64>> = (0..count.div_ceil(BLOCK)).into_par_iter().map(sum).collect();
-    let of_unit = |unit| blocks.iter().map(|sums| sums[unit]).sum::<f64>() / count as f64;
+    let of_unit = |unit: usize| blocks.iter().map(|sums| sums[unit]).sum::<f64>() / count as f64;
     (0..machine.hidden()).map(of_unit).collect()
 }
 
