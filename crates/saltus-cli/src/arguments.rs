@@ -1,16 +1,21 @@
 //! What can be written on the command line.
 
+mod ais;
 mod flow;
 mod model;
 mod paper;
 mod store;
 mod train;
 
+pub use ais::{AisArguments, Transition};
 pub use flow::FlowArguments;
 pub use model::*;
 pub use paper::PaperArguments;
 pub use store::{ExportArguments, StoreArguments};
-pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
+pub use train::{
+    BinariseArgument, TrainArguments, TrainDbnArguments, TrainRbmArguments, TrainedModel,
+    TrainingArguments,
+};
 
 use crate::contender::Contender;
 use crate::observe::Observe;
@@ -43,6 +48,8 @@ pub enum Command {
     Export(ExportArguments),
     /// Learn a model from data and keep it in a file
     Train(TrainArguments),
+    /// Estimate the normaliser of a learnt machine, and how likely it finds test images
+    Ais(AisArguments),
     /// Repeat the paper's sampling study: tables, figures, and a verdict on each of its claims
     Paper(PaperArguments),
     /// Follow the gradient flow itself, on a few states: densities, divergence, distances, particles

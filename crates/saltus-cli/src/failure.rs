@@ -1,5 +1,6 @@
 //! How a command can end, and the exit code of each ending.
 
+use saltus::ais::AisError;
 use saltus::data::DataError;
 use saltus::store::StoreError;
 use saltus::train::TrainError;
@@ -85,6 +86,16 @@ impl From<RunError> for Failure {
                 Self::Failed(error.to_string())
             }
             _ => Self::Usage(error.to_string()),
+        }
+    }
+}
+
+impl From<AisError> for Failure {
+    fn from(error: AisError) -> Self {
+        match error {
+            AisError::Settings(error) => error.into(),
+            AisError::Temperatures(_) => Self::Usage(error.to_string()),
+            _ => Self::Failed(error.to_string()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The saltus command: runs what was asked and turns the way it ended into an exit code.
 
+mod ais;
 mod arguments;
 mod compare;
 mod contender;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Ais(arguments) => ais::run(&arguments),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Flow(arguments) => flow::run(&arguments),
     };

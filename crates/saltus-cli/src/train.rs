@@ -1,9 +1,12 @@
-//! `saltus train`: a machine learnt from images, kept with pictures of what it learnt.
+//! `saltus train`: machines learnt from images, kept with pictures of what they learnt.
 
+mod dbn;
 mod mosaic;
 mod report;
 
-use crate::arguments::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
+use crate::arguments::{
+    BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel, TrainingArguments,
+};
 use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
 use crate::number::short;
@@ -24,6 +27,7 @@ const PER_WEIGHT: usize = 5;
 pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
     match &arguments.model {
         TrainedModel::Rbm(arguments) => rbm(arguments),
+        TrainedModel::Dbn(arguments) => dbn::run(arguments),
     }
 }
 
@@ -31,11 +35,12 @@ pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
 struct Files {
     machine: PathBuf,
     samples: PathBuf,
-    filters: PathBuf,
+    /// What hidden units look for, where they see pixels.
+    filters: Option<PathBuf>,
 }
 
 impl Files {
-    fn beside(machine: &Path) -> Result<Self, Failure> {
+    fn beside(machine: &Path, with_filters: bool) -> Result<Self, Failure> {
         let Some(stem) = machine.file_stem() else {
             return Err(Failure::Usage(format!("--out {} is not a file", machine.display())));
         };
@@ -47,12 +52,12 @@ impl Files {
         Ok(Self {
             machine: machine.to_path_buf(),
             samples: picture("samples"),
-            filters: picture("filters"),
+            filters: with_filters.then(|| picture("filters")),
         })
     }
 
-    fn all(&self) -> [&Path; 3] {
-        [&self.machine, &self.samples, &self.filters]
+    fn all(&self) -> Vec<&Path> {
+        [&self.machine, &self.samples].into_iter().chain(&self.filters).map(|p| &**p).collect()
     }
 
     /// Fails before the work, not after it, if the files could not be put there.
@@ -79,46 +84,64 @@ impl Files {
     }
 }
 
-fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
-    let values = arguments.values.unwrap_or(2);
+/// The images to learn from, and what is said of them.
+fn data(arguments: &TrainingArguments, values: usize) -> Result<(Examples, About), Failure> {
     if values > 2 && arguments.binarise.is_some() {
         return Err(Failure::Usage(format!(
             "--binarise makes two values of a pixel, but --values is {values}"
         )));
     }
-    let settings = arguments.settings();
-    let files = Files::beside(&arguments.out)?;
-    files.check(arguments.force)?;
     let images = arguments.dataset.training_images(&arguments.data)?;
     let (rows, columns) = (images.rows, images.columns);
     let binarisation = arguments.binarise.unwrap_or(BinariseArgument::Threshold).into();
     let examples = Examples::from_images(images, values, binarisation)?;
-    settings.check(&examples)?;
-    let sites = rows * columns;
-    let parameters =
-        sites.saturating_mul(values).saturating_mul(settings.hidden).saturating_mul(PER_WEIGHT);
-    Demand { sites, values, parameters, chains: settings.batch }.check()?;
-
     let about = About {
         dataset: arguments.dataset,
         examples: examples.count(),
+        values,
         binarisation: (values == 2).then_some(binarisation),
         rows,
         columns,
+        below: None,
     };
-    let heading = about.heading(&settings, &examples);
-    announce(&heading, arguments.json, arguments.quiet)?;
-    let trained = train(&examples, &settings, arguments.quiet)?;
-    trained.save(&files.machine, &about.in_words(&trained))?;
+    Ok((examples, about))
+}
+
+/// Fails if these examples cannot be learnt from, or not in memory.
+fn check(examples: &Examples, settings: &TrainSettings) -> Result<(), Failure> {
+    settings.check(examples)?;
+    let (sites, values) = (examples.space().sites(), examples.space().values());
+    let parameters =
+        sites.saturating_mul(values).saturating_mul(settings.hidden).saturating_mul(PER_WEIGHT);
+    Demand { sites, values, parameters, chains: settings.batch }.check()
+}
+
+fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
+    let TrainRbmArguments { values, training } = arguments;
+    let values = values.unwrap_or(2);
+    let settings = training.settings();
+    let files = Files::beside(&training.out, true)?;
+    files.check(training.force)?;
+    let (examples, about) = data(training, values)?;
+    check(&examples, &settings)?;
+    announce(&about.heading(&settings), training.json, training.quiet)?;
+    let trained = train(&examples, &settings, training.quiet)?;
+    trained.save(&files.machine, &about.in_words())?;
     let (count, steps) = SAMPLES;
-    let mosaic = Mosaic { rows, columns };
-    let states = trained.samples(count, steps)?;
-    keep(&files.samples, &mosaic.of_states(&states, values))?;
-    keep(&files.filters, &mosaic.of_filters(&trained.weight(), values))?;
-    if arguments.json {
-        print_json(&about, &trained, &files.all())?;
+    let mosaic = Mosaic { rows: about.rows, columns: about.columns };
+    keep(&files.samples, &mosaic.of_states(&trained.samples(count, steps)?, values))?;
+    if let Some(filters) = &files.filters {
+        keep(filters, &mosaic.of_filters(&trained.weight(), values))?;
+    }
+    finish(&about, &trained, &files, training.json)
+}
+
+/// Prints what came of a training.
+fn finish(about: &About, trained: &Trained, files: &Files, json: bool) -> Result<Finish, Failure> {
+    if json {
+        print_json(about, trained, &files.all())?;
     } else {
-        print_text(&about, &trained, &files.all())?;
+        print_text(about, trained, &files.all())?;
     }
     Ok(if trained.complete { Finish::Complete } else { Finish::Early })
 }

@@ -1,5 +1,7 @@
 //! Every `saltus` command of the README and the guides works as it stands there.
 
+mod common;
+
 use assert_cmd::Command;
 
 /// Runs the commands of a page, in their order and in a folder of their own.
@@ -7,6 +9,8 @@ fn run_all(page: &str, fewest: usize) {
     let folder = tempfile::tempdir().unwrap();
     // The file that the guide to diagnostics makes with a command of the shell.
     std::fs::write(folder.path().join("weights.txt"), "0 1\n1 1\n2 -1\n").unwrap();
+    // Small images in the place of the real ones.
+    common::put_images_of_columns(&folder.path().join("data"), &["train", "t10k"]);
     let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines);
     let commands: Vec<Vec<&str>> = lines
@@ -44,4 +48,9 @@ fn every_command_about_results_works() {
 #[test]
 fn every_command_about_the_flow_works() {
     run_all(include_str!("../../../docs/flow.md"), 7);
+}
+
+#[test]
+fn every_command_about_likelihoods_works() {
+    run_all(include_str!("../../../docs/likelihood.md"), 5);
 }

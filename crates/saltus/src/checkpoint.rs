@@ -62,21 +62,10 @@ pub(crate) struct Fingerprint {
 const SAME_LOG_PROB: f64 = 1e-9;
 
 impl Fingerprint {
-    /// Evaluates the model at a few states; where it cannot be, log π is not a number.
+    /// What a run of a model with these settings is known by.
     pub(crate) fn of<M: Model>(model: &M, settings: &Settings) -> Self {
         let space = model.space();
-        let mut rng = ChainRng::new(settings.seed, Stream::Fingerprint);
-        let mut states = vec![0; 3 * space.sites()];
-        states.iter_mut().for_each(|value| *value = rng.below(space.values()) as u8);
-        let mut log_probs = [0.0; 3];
-        let mut cache = model.new_cache(1);
-        for (state, log_prob) in states.chunks_exact(space.sites()).zip(&mut log_probs) {
-            let log_prob = std::slice::from_mut(log_prob);
-            let states = States::new(state, space.sites());
-            if model.log_prob(states, &mut cache, log_prob).is_err() {
-                log_prob[0] = f64::NAN;
-            }
-        }
+        let log_probs = probe(model, settings.seed);
         let settings = settings.of_the_chains();
         Self { settings, sites: space.sites(), values: space.values(), log_probs }
     }
@@ -92,18 +81,38 @@ impl Fingerprint {
         if self.settings != other.settings {
             return Some("it is of a run with other settings".to_owned());
         }
-        let pairs = self.log_probs.iter().zip(&other.log_probs);
-        let mut others = pairs.filter(|(one, other)| {
-            let same = one.to_bits() == other.to_bits();
-            // NaN is close to nothing.
-            let close = (*one - *other).abs() <= SAME_LOG_PROB * one.abs().max(1.0);
-            !same && !close
-        });
-        let (one, other) = others.next()?;
-        Some(format!(
-            "it is of another model: log π of a state was {one} there and is {other} here"
-        ))
+        other_model(&self.log_probs, &other.log_probs)
     }
+}
+
+/// Evaluates a model at a few random states; where it cannot be, log π is not a number.
+pub(crate) fn probe<M: Model>(model: &M, seed: u64) -> [f64; 3] {
+    let space = model.space();
+    let mut rng = ChainRng::new(seed, Stream::Fingerprint);
+    let mut states = vec![0; 3 * space.sites()];
+    states.iter_mut().for_each(|value| *value = rng.below(space.values()) as u8);
+    let mut log_probs = [0.0; 3];
+    let mut cache = model.new_cache(1);
+    for (state, log_prob) in states.chunks_exact(space.sites()).zip(&mut log_probs) {
+        let log_prob = std::slice::from_mut(log_prob);
+        let states = States::new(state, space.sites());
+        if model.log_prob(states, &mut cache, log_prob).is_err() {
+            log_prob[0] = f64::NAN;
+        }
+    }
+    log_probs
+}
+
+/// Says by which log π of a few states two models differ, if they do.
+pub(crate) fn other_model(there: &[f64], here: &[f64]) -> Option<String> {
+    let mut others = there.iter().zip(here).filter(|(one, other)| {
+        let same = one.to_bits() == other.to_bits();
+        // NaN is close to nothing.
+        let close = (*one - *other).abs() <= SAME_LOG_PROB * one.abs().max(1.0);
+        !same && !close
+    });
+    let (one, other) = others.next()?;
+    Some(format!("it is of another model: log π of a state was {one} there and is {other} here"))
 }
 
 impl Checkpoint {

@@ -27,10 +27,13 @@
 //! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
 //! [`run`] → [`sink`] → [`stats`] → [`summary`]. Draws go to memory ([`trace`]) or, with the feature
 //! `zarr`, to disk (`store`), from where a run can be resumed. Beside them, [`data`] reads images and
-//! [`train`] learns a machine from them; [`study`] names what the paper measured.
+//! [`train`] learns a machine from them; [`dbn`] puts one machine on another; [`ais`] finds
+//! normalisers, and with them likelihoods; [`study`] names what the paper measured.
 
+pub mod ais;
 pub mod checkpoint;
 pub mod data;
+pub mod dbn;
 #[cfg(feature = "flow")]
 pub mod flow;
 pub mod kernel;
@@ -49,6 +52,7 @@ pub mod stats;
 pub mod store;
 pub mod study;
 pub mod summary;
+mod threads;
 pub mod trace;
 pub mod train;
 pub mod tune;
@@ -67,7 +71,8 @@ pub use summary::Summary;
 pub use trace::Trace;
 pub use weight::Weight;
 
-/// The examples of the README are tests.
+/// The examples of the README and of the guide to likelihoods are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/likelihood.md")]
+struct Pages;

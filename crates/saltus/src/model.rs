@@ -16,6 +16,7 @@ use crate::rng::ChainRng;
 use crate::space::{Space, States};
 use checkerboard::Sweep;
 use graph::Graph;
+use independent::Independent;
 use serde::{Deserialize, Serialize};
 
 /// Why a model cannot be built or evaluated, in a sentence for its user.
@@ -184,6 +185,12 @@ pub trait Model: Send + Sync {
         for value in state {
             *value = rng.below(values) as u8;
         }
+    }
+
+    /// Independent sites that resemble the model, from which annealing starts: uniform unless the
+    /// model knows better.
+    fn base(&self) -> Independent {
+        Independent::uniform(self.space())
     }
 
     /// How many of `chains` chains it likes to see per call: few stay in the processor's cache,

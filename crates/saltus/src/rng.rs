@@ -46,6 +46,8 @@ pub enum Stream {
     Fingerprint,
     /// One of the streams of a training.
     Training(u64),
+    /// One of the streams of annealed importance sampling.
+    Annealing(u64),
 }
 
 impl ChainRng {
@@ -57,6 +59,8 @@ impl ChainRng {
             Stream::Model => (3, 0),
             Stream::Fingerprint => (2, 1),
             Stream::Training(number) => (0, number),
+            // Behind the one number that models take.
+            Stream::Annealing(number) => (3, number.wrapping_add(1)),
         };
         // Every word of the key mixes all three inputs, so that distinct inputs give unrelated
         // states.
@@ -347,6 +351,8 @@ mod tests {
             draw(1, Stream::Model),
             draw(1, Stream::Training(0)),
             draw(1, Stream::Training(1)),
+            draw(1, Stream::Annealing(0)),
+            draw(1, Stream::Annealing(1)),
         ];
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));

@@ -15,6 +15,7 @@
 //! ```
 
 mod adam;
+mod file;
 mod gibbs;
 mod gradient;
 mod machine;
@@ -79,7 +80,7 @@ pub fn train_rbm(
     let (per_epoch, updates) = settings.updates(examples)?;
     let started = Instant::now();
     let pool = pool(settings.threads)?;
-    let data_mean = clamped_mean(examples);
+    let data_mean = pool.install(|| clamped_mean(examples));
     let mut training = Training::new(examples, settings, &data_mean);
     let mut history: Vec<Report> = Vec::new();
     let mut made = 0;
@@ -88,7 +89,8 @@ pub fn train_rbm(
         for batch in 0..per_epoch {
             let update = made + 1;
             let wanted = batch.is_multiple_of(per_epoch.div_ceil(REPORTS)) || update == updates;
-            if let Some(report) = pool.install(|| training.update(update, batch, wanted))? {
+            let rate = settings.rate_of(update, updates);
+            if let Some(report) = pool.install(|| training.update((update, rate), batch, wanted))? {
                 history.push(report);
             }
             made = update;
@@ -109,12 +111,8 @@ pub fn train_rbm(
     })
 }
 
-/// Threads of their own, so that others' settings do not matter.
 fn pool(threads: Option<usize>) -> Result<ThreadPool, TrainError> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|error| TrainError::Threads(error.to_string()))
+    crate::threads::pool(threads).map_err(TrainError::Threads)
 }
 
 /// Everything a training changes.
@@ -168,10 +166,10 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// One update from that batch of the order, and a report if it is wanted.
+    /// One update, with that learning rate, from that batch of the order, and a report if it is wanted.
     fn update(
         &mut self,
-        update: usize,
+        (update, learning_rate): (usize, f64),
         batch: usize,
         wanted: bool,
     ) -> Result<Option<Report>, TrainError> {
@@ -193,7 +191,6 @@ impl<'a> Training<'a> {
             free_energy_gap: chains.mean_log_prob() - data.mean_log_prob(),
         });
         self.gradient.fill(machine, data, chains);
-        let learning_rate = self.settings.learning_rate;
         self.learner.update(machine, &self.gradient, Step::new(learning_rate, update));
         if machine.is_usable() {
             Ok(report)

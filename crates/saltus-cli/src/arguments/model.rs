@@ -215,12 +215,18 @@ impl ModelArguments {
 
     /// The differences that were asked for; models without the option know only the true ones.
     pub fn differences(&self) -> Differences {
-        let argument = match self {
-            Self::Fhmm(arguments) => arguments.differences,
-            Self::Rbm(arguments) => arguments.differences,
-            _ => DifferencesArgument::default(),
-        };
-        match argument.differences {
+        match self {
+            Self::Fhmm(arguments) => arguments.differences.kind(),
+            Self::Rbm(arguments) => arguments.differences.kind(),
+            _ => Differences::default(),
+        }
+    }
+}
+
+impl DifferencesArgument {
+    /// The differences that were asked for.
+    pub fn kind(self) -> Differences {
+        match self.differences {
             None | Some(DifferencesKind::Taylor) => Differences::Taylor,
             Some(DifferencesKind::Exact) => Differences::Exact,
         }

@@ -23,6 +23,8 @@ pub struct TrainArguments {
 pub enum TrainedModel {
     /// Restricted Boltzmann machine, from images
     Rbm(TrainRbmArguments),
+    /// Deep belief network: a second machine on the hidden units of a first
+    Dbn(TrainDbnArguments),
 }
 
 const DATA: &str = "Data";
@@ -31,15 +33,31 @@ const OUTPUT: &str = "Output";
 
 #[derive(Debug, Args)]
 pub struct TrainRbmArguments {
-    /// Folder of the dataset's IDX files (train-images-idx3-ubyte, or .gz), or of its folder
-    #[arg(long, value_name = "DIR", help_heading = DATA)]
-    pub data: PathBuf,
-    /// Which images: mnist or fashion-mnist
-    #[arg(long, value_name = "NAME", help_heading = DATA)]
-    pub dataset: Dataset,
     /// Values per pixel [default: 2]: more are levels of gray
     #[arg(long, value_name = "C", help_heading = DATA, value_parser = parse::values, allow_negative_numbers = true)]
     pub values: Option<usize>,
+    #[command(flatten)]
+    pub training: TrainingArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct TrainDbnArguments {
+    /// Trained machine whose hidden units are learnt from (safetensors, of `saltus train rbm`)
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
+    pub bottom: PathBuf,
+    #[command(flatten)]
+    pub training: TrainingArguments,
+}
+
+/// How a machine learns from images, wherever it is put.
+#[derive(Debug, Args)]
+pub struct TrainingArguments {
+    /// Folder of the dataset's IDX files (train-images-idx3-ubyte, or .gz), or of its folder
+    #[arg(long, value_name = "DIR", help_heading = DATA)]
+    pub data: PathBuf,
+    /// Which images: mnist, mnist-static-binarized or fashion-mnist
+    #[arg(long, value_name = "NAME", help_heading = DATA)]
+    pub dataset: Dataset,
     /// How pixels become two values [default: threshold]: 1 where the gray is above one half, or
     /// drawn with the gray as probability, anew in every epoch
     #[arg(long, value_name = "threshold|stochastic", hide_possible_values = true, help_heading = DATA)]
@@ -62,13 +80,16 @@ pub struct TrainRbmArguments {
     /// Adam's learning rate [default: 0.001]
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub learning_rate: Option<f64>,
+    /// Learning rate of the last update [default: the same]; in between it falls in equal steps
+    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
+    pub final_learning_rate: Option<f64>,
     /// Seed of the initial weights, the order of the images and the chains [default: 0]
     #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Threads [default: one per processor]; results do not depend on it
     #[arg(long, value_name = "T", help_heading = TRAINING, value_parser = parse::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
-    /// File of the machine (safetensors); pictures of samples and filters are put beside it
+    /// File of what was learnt (safetensors); pictures are put beside it
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub out: PathBuf,
     /// Replace files that exist
@@ -100,7 +121,7 @@ impl From<BinariseArgument> for Binarisation {
     }
 }
 
-impl TrainRbmArguments {
+impl TrainingArguments {
     /// The settings of the training.
     pub fn settings(&self) -> TrainSettings {
         let default = TrainSettings::default();
@@ -111,6 +132,7 @@ impl TrainRbmArguments {
             epochs: self.epochs.unwrap_or(default.epochs),
             batch: self.batch.unwrap_or(default.batch),
             learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
+            final_learning_rate: self.final_learning_rate,
             seed: self.seed.unwrap_or(default.seed),
             threads: self.threads,
         }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::number::short;
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::CellAlignment;
-use saltus::data::{Binarisation, Dataset, Examples};
+use saltus::data::{Binarisation, Dataset};
 use saltus::train::{MachineStatistics, Report, Statistics, TrainSettings, Trained, reference};
 use serde::Serialize;
 use std::io::Write;
@@ -14,51 +14,60 @@ use std::path::Path;
 pub struct About {
     pub dataset: Dataset,
     pub examples: usize,
+    /// Values of a pixel.
+    pub values: usize,
     /// How grays became two values, if they did.
     pub binarisation: Option<Binarisation>,
     pub rows: usize,
     pub columns: usize,
+    /// Hidden units of the machine below, if there is one.
+    pub below: Option<usize>,
 }
 
 impl About {
-    fn pixels(&self, values: usize) -> String {
+    fn pixels(&self) -> String {
         match self.binarisation {
+            Some(_) if self.dataset == Dataset::MnistStaticBinarized => "two values".to_owned(),
             Some(Binarisation::Threshold) => "two values by threshold".to_owned(),
             Some(Binarisation::Stochastic) => "two values drawn by gray".to_owned(),
-            None => format!("{values} levels of gray"),
+            None => format!("{} levels of gray", self.values),
         }
     }
 
     /// The first lines of a report: what is learnt, and how.
-    pub fn heading(&self, settings: &TrainSettings, examples: &Examples) -> String {
+    pub fn heading(&self, settings: &TrainSettings) -> String {
         let TrainSettings { hidden, method, steps, epochs, batch, learning_rate, seed, .. } =
             settings;
-        let values = examples.space().values();
+        let last = settings.final_learning_rate;
+        let last = last.map(|rate| format!(" to {rate}")).unwrap_or_default();
+        let below = self.below.map(|below| format!(" on {below} below")).unwrap_or_default();
         let epochs = match epochs {
             1 => "1 epoch".to_owned(),
             epochs => format!("{epochs} epochs"),
         };
         format!(
             "data     {} images of {}, {}×{} pixels, {}\n\
-             machine  {hidden} hidden units\n\
+             machine  {hidden} hidden units{below}\n\
              training {method}-{steps}, {epochs} in batches of {batch}, Adam with learning rate \
-             {learning_rate}, seed {seed}\n",
+             {learning_rate}{last}, seed {seed}\n",
             self.examples,
             self.dataset,
             self.rows,
             self.columns,
-            self.pixels(values),
+            self.pixels(),
         )
     }
 
     /// What goes into the file of the machine.
-    pub fn in_words(&self, trained: &Trained) -> String {
-        let pixels = self.pixels(trained.space().values());
+    pub fn in_words(&self) -> String {
+        let pixels = self.pixels();
         format!("{} images of {}, {pixels}", self.examples, self.dataset)
     }
 
     fn reference(&self, trained: &Trained) -> Option<MachineStatistics> {
-        reference(self.dataset, trained.settings.hidden, trained.space().values())
+        // A machine on top of another has no published counterpart.
+        let published = reference(self.dataset, trained.settings.hidden, self.values);
+        published.filter(|_| self.below.is_none())
     }
 }
 
@@ -71,12 +80,16 @@ struct Json<'a> {
     binarise: Option<Binarisation>,
     visible: usize,
     values: usize,
+    /// Hidden units of the machine below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    below: Option<usize>,
     hidden: usize,
     method: &'static str,
     steps: usize,
     epochs: usize,
     batch: usize,
     learning_rate: f64,
+    final_learning_rate: Option<f64>,
     seed: u64,
     updates: usize,
     complete: bool,
@@ -94,18 +107,20 @@ pub fn print_json(about: &About, trained: &Trained, files: &[&Path]) -> Result<(
     let settings = &trained.settings;
     let last = trained.history.last();
     let json = Json {
-        model: "rbm",
+        model: if about.below.is_some() { "dbn" } else { "rbm" },
         dataset: about.dataset.name(),
         examples: about.examples,
         binarise: about.binarisation,
-        visible: trained.space().sites(),
-        values: trained.space().values(),
+        visible: about.rows * about.columns,
+        values: about.values,
+        below: about.below,
         hidden: settings.hidden,
         method: settings.method.name(),
         steps: settings.steps,
         epochs: settings.epochs,
         batch: settings.batch,
         learning_rate: settings.learning_rate,
+        final_learning_rate: settings.final_learning_rate,
         seed: settings.seed,
         updates: trained.updates,
         complete: trained.complete,

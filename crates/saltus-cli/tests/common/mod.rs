@@ -5,7 +5,7 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a run of the binary left.
 pub struct Ran {
@@ -89,16 +89,23 @@ pub fn tensors(entries: &[(&str, &[usize], &[f32])]) -> Vec<u8> {
 /// 200 images of 6×5 pixels with a bright column, in a folder like MNIST's.
 pub fn images_of_columns() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
+    put_images_of_columns(folder.path(), &["train"]);
+    folder
+}
+
+/// Puts these parts of such a dataset into the folder `mnist` of a folder.
+pub fn put_images_of_columns(folder: &Path, parts: &[&str]) {
     let mut bytes = vec![0, 0, 8, 3];
     bytes.extend([200u32, 6, 5].iter().flat_map(|size| size.to_be_bytes()));
     for image in 0..200 {
         bytes.extend((0..30).map(|pixel| if pixel % 5 == image % 5 { 230u8 } else { 20 }));
     }
-    let own = folder.path().join("mnist");
-    std::fs::create_dir(&own).unwrap();
-    let file = std::fs::File::create(own.join("train-images-idx3-ubyte.gz")).unwrap();
-    let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-    std::io::Write::write_all(&mut encoder, &bytes).unwrap();
-    encoder.finish().unwrap();
-    folder
+    let own = folder.join("mnist");
+    std::fs::create_dir_all(&own).unwrap();
+    for part in parts {
+        let file = std::fs::File::create(own.join(format!("{part}-images-idx3-ubyte.gz"))).unwrap();
+        let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        std::io::Write::write_all(&mut encoder, &bytes).unwrap();
+        encoder.finish().unwrap();
+    }
 }

@@ -11,21 +11,29 @@ use std::str::FromStr;
 pub enum Dataset {
     /// Handwritten digits (LeCun, Cortes and Burges).
     Mnist,
+    /// The same digits, every pixel drawn once with its gray as probability (Larochelle, after
+    /// Salakhutdinov and Murray 2008): files of zeros and ones.
+    MnistStaticBinarized,
     /// Articles of clothing (Xiao, Rasul and Vollgraf 2017).
     FashionMnist,
 }
 
-/// The file of training images, as it is published, and unpacked.
-const TRAINING_IMAGES: [&str; 2] = ["train-images-idx3-ubyte.gz", "train-images-idx3-ubyte"];
+/// A part of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Training,
+    Test,
+}
 
 impl Dataset {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Mnist, Self::FashionMnist];
+    pub const ALL: [Self; 3] = [Self::Mnist, Self::MnistStaticBinarized, Self::FashionMnist];
 
     /// Its name on the command line, which is also that of its folder.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mnist => "mnist",
+            Self::MnistStaticBinarized => "mnist-static-binarized",
             Self::FashionMnist => "fashion-mnist",
         }
     }
@@ -33,30 +41,65 @@ impl Dataset {
     /// Reads its training images from `folder`, which either holds the files themselves or has a
     /// folder of the dataset's name that does.
     pub fn training_images(self, folder: impl AsRef<Path>) -> Result<Images, DataError> {
-        let images = read_images(self.find(folder.as_ref())?)?;
+        self.images(folder.as_ref(), Part::Training)
+    }
+
+    /// Reads its test images, from the same places.
+    pub fn test_images(self, folder: impl AsRef<Path>) -> Result<Images, DataError> {
+        self.images(folder.as_ref(), Part::Test)
+    }
+
+    fn images(self, folder: &Path, part: Part) -> Result<Images, DataError> {
+        let path = self.find(folder, part)?;
+        let mut images = read_images(&path)?;
+        if self == Self::MnistStaticBinarized {
+            let refused = |pixel: &u8| DataError::File {
+                path: path.display().to_string(),
+                reason: format!("has a pixel of {pixel}, but those of {self} are 0 or 1"),
+            };
+            if let Some(pixel) = images.pixels.iter().find(|pixel| **pixel > 1) {
+                return Err(refused(pixel));
+            }
+            // Black and white, like the grays of the others.
+            images.pixels.iter_mut().for_each(|pixel| *pixel *= 255);
+        }
         Ok(images)
     }
 
-    fn find(self, folder: &Path) -> Result<PathBuf, DataError> {
+    /// The name of a file of images, as it is published, and unpacked.
+    fn files(self, part: Part) -> [String; 2] {
+        let part = match (part, self) {
+            (Part::Training, _) => "train",
+            (Part::Test, Self::MnistStaticBinarized) => "test",
+            (Part::Test, _) => "t10k",
+        };
+        [format!("{part}-images-idx3-ubyte.gz"), format!("{part}-images-idx3-ubyte")]
+    }
+
+    fn find(self, folder: &Path, part: Part) -> Result<PathBuf, DataError> {
         // The dataset's own folder first: beside it there may be files of another one.
         [folder.join(self.name()), folder.to_path_buf()]
             .iter()
-            .flat_map(|folder| TRAINING_IMAGES.map(|name| folder.join(name)))
+            .flat_map(|folder| self.files(part).map(|name| folder.join(name)))
             .find(|path| path.is_file())
-            .ok_or_else(|| DataError::Missing(self.missing(folder)))
+            .ok_or_else(|| DataError::Missing(self.missing(folder, part)))
     }
 
-    fn missing(self, folder: &Path) -> String {
+    fn missing(self, folder: &Path, part: Part) -> String {
         let source = match self {
             Self::Mnist => {
                 "the four files of MNIST are published by its authors and mirrored widely"
+            }
+            Self::MnistStaticBinarized => {
+                "Larochelle published it as text (binarized_mnist_*.amat); as IDX files its pixels \
+                 are bytes 0 and 1"
             }
             Self::FashionMnist => {
                 "Debian's package dataset-fashion-mnist is one source, which installs them in \
                  /usr/share/datasets/fashion-mnist"
             }
         };
-        let [compressed, plain] = TRAINING_IMAGES;
+        let [compressed, plain] = self.files(part);
         let exists = if folder.is_dir() { "" } else { ", which is no folder" };
         format!(
             "no images of {self} in {}{exists}: {compressed} (or {plain}) belongs there or in its \
@@ -112,6 +155,19 @@ mod tests {
         std::fs::write(own.join("train-images-idx3-ubyte.gz"), image(2)).unwrap();
         assert_eq!(pixel(Dataset::Mnist), Ok(vec![1]));
         assert_eq!(pixel(Dataset::FashionMnist), Ok(vec![2]));
+    }
+
+    #[test]
+    fn static_bits_are_black_and_white_or_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = Dataset::MnistStaticBinarized;
+        std::fs::write(folder.path().join("test-images-idx3-ubyte"), image(1)).unwrap();
+        assert_eq!(dataset.test_images(folder.path()).unwrap().pixels, [255]);
+        std::fs::write(folder.path().join("train-images-idx3-ubyte"), image(200)).unwrap();
+        let sentence = dataset.training_images(folder.path()).unwrap_err().to_string();
+        assert!(sentence.contains("train-images-idx3-ubyte: has a pixel of 200"), "{sentence}");
+        let sentence = Dataset::Mnist.test_images(folder.path()).unwrap_err().to_string();
+        assert!(sentence.contains("t10k-images-idx3-ubyte.gz (or "), "{sentence}");
     }
 
     #[test]

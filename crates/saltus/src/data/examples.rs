@@ -1,8 +1,12 @@
 //! Examples of states, which machines learn from: images with their grays cut into values.
 
 use super::{DataError, Images};
-use crate::rng::ChainRng;
+use crate::math::sigmoid;
+use crate::model::Model;
+use crate::model::rbm::Rbm;
+use crate::rng::{ChainRng, Stream};
 use crate::space::Space;
+use rayon::prelude::*;
 use serde::Serialize;
 
 /// How grays become two values.
@@ -41,10 +45,18 @@ pub fn quantise(pixel: u8, values: usize) -> u8 {
 #[derive(Clone, Debug)]
 pub struct Examples {
     space: Space,
-    /// States, or the grays that they are drawn from.
-    content: Vec<u8>,
-    /// Whether a state is drawn whenever an example is looked at.
-    drawn: bool,
+    content: Content,
+}
+
+/// Where states come from.
+#[derive(Clone, Debug)]
+enum Content {
+    /// One after the other.
+    States(Vec<u8>),
+    /// Drawn from these grays whenever an example is looked at.
+    Grays(Vec<u8>),
+    /// Hidden units that a machine gives to other examples, drawn whenever one is looked at.
+    Hidden(Box<Rbm>, Box<Examples>),
 }
 
 impl Examples {
@@ -63,7 +75,7 @@ impl Examples {
                 space.values()
             )));
         }
-        Ok(Self { space, content: states, drawn: false })
+        Ok(Self { space, content: Content::States(states) })
     }
 
     /// The pixels of images as sites of that many values; with more than two values they are
@@ -75,13 +87,31 @@ impl Examples {
     ) -> Result<Self, DataError> {
         let space = Space::new(images.rows * images.columns, values)
             .map_err(|error| DataError::Invalid(error.to_string()))?;
-        let drawn = values == 2 && binarisation == Binarisation::Stochastic;
-        let mut content = images.pixels;
-        if !drawn {
-            let level: Vec<u8> = (0..=255).map(|pixel| quantise(pixel, values)).collect();
-            content.iter_mut().for_each(|pixel| *pixel = level[usize::from(*pixel)]);
+        let mut pixels = images.pixels;
+        if values == 2 && binarisation == Binarisation::Stochastic {
+            return Ok(Self { space, content: Content::Grays(pixels) });
         }
-        Ok(Self { space, content, drawn })
+        let level: Vec<u8> = (0..=255).map(|pixel| quantise(pixel, values)).collect();
+        pixels.iter_mut().for_each(|pixel| *pixel = level[usize::from(*pixel)]);
+        Ok(Self { space, content: Content::States(pixels) })
+    }
+
+    /// The hidden units that a machine gives to these examples, for another machine to learn from;
+    /// drawn whenever an example is looked at.
+    pub fn hidden_units_of(self, machine: Rbm) -> Result<Self, DataError> {
+        let (space, expected) = (self.space, machine.space());
+        if space != *expected {
+            return Err(DataError::Invalid(format!(
+                "the examples have {} sites of {} values, but the machine has {} of {}",
+                space.sites(),
+                space.values(),
+                expected.sites(),
+                expected.values()
+            )));
+        }
+        let space = Space::new(machine.hidden(), 2)
+            .map_err(|error| DataError::Invalid(error.to_string()))?;
+        Ok(Self { space, content: Content::Hidden(Box::new(machine), Box::new(self)) })
     }
 
     /// The space of the states.
@@ -91,7 +121,11 @@ impl Examples {
 
     /// Number of examples.
     pub fn count(&self) -> usize {
-        self.content.len() / self.space.sites()
+        match &self.content {
+            Content::States(states) => states.len() / self.space.sites(),
+            Content::Grays(grays) => grays.len() / self.space.sites(),
+            Content::Hidden(_, visible) => visible.count(),
+        }
     }
 
     /// Puts an example into `state`; random numbers are used only if it has to be drawn.
@@ -100,10 +134,18 @@ impl Examples {
     /// If there is no such example, or the state has another length.
     pub fn fill(&self, index: usize, rng: &mut ChainRng, state: &mut [u8]) {
         let sites = self.space.sites();
-        state.copy_from_slice(&self.content[index * sites..(index + 1) * sites]);
-        if self.drawn {
-            for pixel in state {
-                *pixel = u8::from(rng.flip(f64::from(*pixel) / 255.0));
+        let range = index * sites..(index + 1) * sites;
+        match &self.content {
+            Content::States(states) => state.copy_from_slice(&states[range]),
+            Content::Grays(grays) => {
+                for (value, gray) in state.iter_mut().zip(&grays[range]) {
+                    *value = u8::from(rng.flip(f64::from(*gray) / 255.0));
+                }
+            }
+            Content::Hidden(machine, visible) => {
+                for (value, mean) in state.iter_mut().zip(means(machine, visible, index, rng)) {
+                    *value = u8::from(rng.flip(mean));
+                }
             }
         }
     }
@@ -111,9 +153,14 @@ impl Examples {
     /// How often each value occurs at each site: with two values, how often 1 does; with more, a
     /// row of values per site.
     pub fn mean(&self) -> Vec<f64> {
+        let (content, whole) = match &self.content {
+            Content::States(states) => (states, 1.0),
+            Content::Grays(grays) => (grays, 255.0),
+            Content::Hidden(machine, visible) => return mean_of_hidden(machine, visible),
+        };
         let planes = self.space.planes();
         let mut sums = vec![0u64; self.space.diff_len()];
-        for example in self.content.chunks_exact(self.space.sites()) {
+        for example in content.chunks_exact(self.space.sites()) {
             for (value, sums) in example.iter().zip(sums.chunks_exact_mut(planes)) {
                 match sums {
                     [sum] => *sum += u64::from(*value),
@@ -121,15 +168,43 @@ impl Examples {
                 }
             }
         }
-        let whole = self.count() as f64 * if self.drawn { 255.0 } else { 1.0 };
+        let whole = self.count() as f64 * whole;
         sums.iter().map(|sum| *sum as f64 / whole).collect()
     }
+}
+
+/// Probability of on of the hidden units that a machine gives to an example.
+fn means(machine: &Rbm, visible: &Examples, index: usize, rng: &mut ChainRng) -> Vec<f64> {
+    let mut state = vec![0; visible.space.sites()];
+    visible.fill(index, rng, &mut state);
+    let mut inputs = vec![0.0; machine.row_length()];
+    machine.hidden_inputs(&state, 0, &mut machine.new_cache(1), &mut inputs);
+    inputs.truncate(machine.hidden());
+    inputs.iter_mut().for_each(|input| *input = sigmoid(*input));
+    inputs
+}
+
+/// Their mean over all examples, added up in blocks whose order does not depend on threads.
+fn mean_of_hidden(machine: &Rbm, visible: &Examples) -> Vec<f64> {
+    const BLOCK: usize = 256;
+    let count = visible.count();
+    let sum = |block: usize| {
+        let mut rng = ChainRng::new(0, Stream::Training(block as u64));
+        let mut sums = vec![0.0; machine.hidden()];
+        for index in block * BLOCK..count.min((block + 1) * BLOCK) {
+            let means = means(machine, visible, index, &mut rng);
+            sums.iter_mut().zip(means).for_each(|(sum, mean)| *sum += mean);
+        }
+        sums
+    };
+    let blocks: Vec<Vec<f64>> = (0..count.div_ceil(BLOCK)).into_par_iter().map(sum).collect();
+    let of_unit = |unit: usize| blocks.iter().map(|sums| sums[unit]).sum::<f64>() / count as f64;
+    (0..machine.hidden()).map(of_unit).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Stream;
 
     fn images(pixels: &[u8]) -> Images {
         Images { rows: 1, columns: 2, pixels: pixels.to_vec() }
@@ -191,6 +266,34 @@ mod tests {
         assert_eq!(ones[1], draws);
         // Five standard deviations of a mean of 20,000 draws with probability 0.2.
         assert!((f64::from(ones[0]) / f64::from(draws) - 0.2).abs() < 0.0142, "{ones:?}");
+    }
+
+    #[test]
+    fn hidden_units_are_drawn_with_the_probabilities_of_the_machine() {
+        // One unit that sees the difference of two sites.
+        let machine = Rbm::new(2, &[2.0, -2.0], &[0.5], &[0.0; 2], None).unwrap();
+        let examples = Examples::new(Space::new(2, 2).unwrap(), vec![1, 0, 1, 1]).unwrap();
+        let hidden = examples.hidden_units_of(machine).unwrap();
+        assert_eq!((hidden.count(), *hidden.space()), (2, Space::new(1, 2).unwrap()));
+        let exact = [sigmoid(2.5), sigmoid(0.5)];
+        assert!((hidden.mean()[0] - (exact[0] + exact[1]) / 2.0).abs() < 1e-7);
+        let mut rng = ChainRng::new(3, Stream::Training(7));
+        for (index, exact) in exact.iter().enumerate() {
+            let draws = 20_000;
+            let mut on = 0;
+            for _ in 0..draws {
+                let mut state = [9];
+                hidden.fill(index, &mut rng, &mut state);
+                on += u32::from(state[0]);
+            }
+            // Five standard deviations.
+            let allowed = 5.0 * (exact * (1.0 - exact) / f64::from(draws)).sqrt();
+            assert!((f64::from(on) / f64::from(draws) - exact).abs() < allowed, "{on}");
+        }
+        let machine = Rbm::random(3, 2, 2, 0).unwrap();
+        let examples = Examples::new(Space::new(2, 2).unwrap(), vec![1, 0]).unwrap();
+        let sentence = examples.hidden_units_of(machine).unwrap_err().to_string();
+        assert!(sentence.contains("2 sites of 2 values, but the machine has 3 of 2"), "{sentence}");
     }
 
     #[test]

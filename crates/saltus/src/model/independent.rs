@@ -2,7 +2,8 @@
 
 use super::graph::Graph;
 use super::{Differences, Model, ModelError, check_finite, check_length};
-use crate::math::vectorised;
+use crate::math::{log_sum_exp, sigmoid, vectorised};
+use crate::rng::ChainRng;
 use crate::space::{Space, States};
 
 /// log π(x) = Σₙ θₙ(xₙ), every site on its own.
@@ -48,7 +49,74 @@ impl Independent {
         Ok(Self { space, table, graph: Graph::new(sites, &[])? })
     }
 
-    fn log_prob_of(&self, state: &[u8]) -> f64 {
+    /// Every value of every site equally likely.
+    pub fn uniform(space: &Space) -> Self {
+        let graph = Graph::new(space.sites(), &[]).expect("a graph without edges");
+        Self { space: *space, table: vec![0.0; space.diff_len()], graph }
+    }
+
+    /// Sites with these frequencies: with two values, how often each site is 1; with more, a row of
+    /// values per site, in any unit. A value gets at least 0.02 / `values`, so that none is
+    /// impossible.
+    ///
+    /// ```
+    /// use saltus::model::independent::Independent;
+    /// let sites = Independent::with_frequencies(2, &[0.0, 0.25])?;
+    /// let exact = (1.0 + 0.01f64 / 0.99).ln() + (1.0 + 0.25f64 / 0.75).ln();
+    /// assert!((sites.log_normaliser() - exact).abs() < 1e-6);
+    /// # Ok::<(), saltus::ModelError>(())
+    /// ```
+    pub fn with_frequencies(values: usize, frequencies: &[f32]) -> Result<Self, ModelError> {
+        let least = 0.02 / values.max(1) as f64;
+        if values == 2 {
+            let logit = |frequency: &f32| {
+                let one = f64::from(*frequency).clamp(least, 1.0 - least);
+                (one / (1.0 - one)).ln() as f32
+            };
+            return Self::bernoulli(frequencies.iter().map(logit).collect());
+        }
+        let rows = frequencies.chunks(values.max(1)).flat_map(|row| {
+            let total: f64 = row.iter().map(|frequency| f64::from(*frequency)).sum();
+            row.iter().map(move |frequency| (f64::from(*frequency) / total).max(least).ln() as f32)
+        });
+        Self::categorical(values, &rows.collect::<Vec<_>>())
+    }
+
+    /// log Σ π over all states.
+    pub fn log_normaliser(&self) -> f64 {
+        let (sites, values) = (self.space.sites(), self.space.values());
+        let site = |site| {
+            let weights: Vec<f64> =
+                (0..values).map(|value| f64::from(self.weight(site, value as u8))).collect();
+            log_sum_exp(&weights)
+        };
+        (0..sites).map(site).sum()
+    }
+
+    /// Draws a state, independent of all others.
+    pub fn draw(&self, rng: &mut ChainRng, state: &mut [u8]) {
+        let values = self.space.values();
+        let mut weights = vec![0.0; values];
+        for (site, value) in state.iter_mut().enumerate() {
+            *value = if values == 2 {
+                u8::from(rng.flip(sigmoid(f64::from(self.table[site]))))
+            } else {
+                let logs = (0..values).map(|value| f64::from(self.weight(site, value as u8)));
+                let largest = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+                for (weight, log) in weights.iter_mut().zip(logs) {
+                    *weight = (log - largest).exp();
+                }
+                rng.index(&weights, weights.iter().sum()) as u8
+            };
+        }
+    }
+
+    /// The log-weights in planes of sites; with two values, those of value 1 against 0.
+    pub(crate) fn log_weights(&self) -> &[f32] {
+        &self.table
+    }
+
+    pub(crate) fn log_prob_of(&self, state: &[u8]) -> f64 {
         if self.space.is_binary() {
             vectorised(
                 #[inline(always)]

@@ -1,10 +1,17 @@
 //! Restricted Boltzmann machines with their hidden units summed out, random or read from a file.
 
+mod draws;
+mod enumerate;
 mod exact;
-mod file;
+pub(crate) mod file;
 mod inputs;
+mod units;
 
-use super::independent::sum_where_one;
+pub(crate) use draws::Draws;
+pub use enumerate::{Enumerated, MOST_HIDDEN};
+pub(crate) use units::softplus_gain;
+
+use super::independent::{Independent, sum_where_one};
 use super::{Differences, Model, ModelError, check_finite, check_length};
 use crate::math::matrix::{PackedMatrix, TILE_ROWS};
 use crate::math::{self, mixture, vectorised};
@@ -553,6 +560,14 @@ impl Model for Rbm {
                 }
             }
         }
+    }
+
+    fn base(&self) -> Independent {
+        let known = self.data_mean.as_deref().map(|mean| {
+            Independent::with_frequencies(self.space.values(), mean)
+                .expect("frequencies that were checked")
+        });
+        known.unwrap_or_else(|| Independent::uniform(&self.space))
     }
 
     /// Few enough that a hundred chains keep every thread busy, and whole tiles of the product.

@@ -2,24 +2,13 @@
 //! and what was kept so far.
 
 use super::driver::Failed;
+use super::kernels::{UseKernel, with_kernel};
 use super::{Observable, RunError, Settings, SiteRecord};
 use crate::checkpoint::{ChainSnapshot, Sums};
-use crate::kernel::block_gibbs::BlockGibbs;
-use crate::kernel::conditional::Conditional;
-use crate::kernel::gibbs::Gibbs;
-use crate::kernel::hamming_ball::HammingBall;
-use crate::kernel::jump_process::{Jumps, LocalJumps};
-use crate::kernel::local_change::LocalChange;
-use crate::kernel::metropolis::Metropolis;
-use crate::kernel::path::PathProposal;
-use crate::kernel::random_walk::RandomWalk;
-use crate::kernel::row::RowFormula;
-use crate::kernel::row_table::Rows;
 use crate::kernel::{Kernel, Position, StepReport};
 use crate::math::bytes::count_differences;
-use crate::model::{Differences, Model};
+use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
-use crate::sampler::Sampler;
 use crate::sink::ChainDraws;
 use std::ops::Range;
 
@@ -111,35 +100,25 @@ pub(super) fn new_block<'a, M: Model>(
     chains: Range<usize>,
     observables: &'a Observables<'a>,
 ) -> Result<Box<dyn ChainBlock + 'a>, RunError> {
-    let &Settings { weight, differences, closeness, .. } = settings;
-    let rows = |formula| Metropolis(Rows { formula, weight, differences, closeness });
-    match settings.sampler {
-        Sampler::Rwm => boxed(model, RandomWalk, settings, chains, observables),
-        Sampler::Hb => boxed(model, Conditional(HammingBall), settings, chains, observables),
-        Sampler::Bg => boxed(model, Conditional(BlockGibbs), settings, chains, observables),
-        Sampler::Gibbs => boxed(model, Conditional(Gibbs), settings, chains, observables),
-        Sampler::Lb1 | Sampler::Gwg | Sampler::Pas => {
-            let differences = match settings.sampler {
-                Sampler::Lb1 => Differences::Exact,
-                _ => differences,
-            };
-            // One change is followed; a path of many is quicker drawn from a whole evaluation.
-            if settings.sampler != Sampler::Pas && LocalChange::suits(model, differences) {
-                boxed(model, LocalChange { weight, closeness }, settings, chains, observables)
-            } else {
-                let kernel = Metropolis(PathProposal { weight, differences, closeness });
-                boxed(model, kernel, settings, chains, observables)
-            }
-        }
-        Sampler::Dld if LocalChange::suits(model, Differences::Exact) => {
-            boxed(model, LocalJumps { weight, closeness }, settings, chains, observables)
-        }
-        Sampler::Dld => boxed(model, Jumps { weight, closeness }, settings, chains, observables),
-        Sampler::Dmala => boxed(model, rows(RowFormula::Normalised), settings, chains, observables),
-        Sampler::Dlmcf => boxed(model, rows(RowFormula::Euler), settings, chains, observables),
-        Sampler::Dlmc => {
-            boxed(model, rows(settings.solver.formula()), settings, chains, observables)
-        }
+    with_kernel(model, settings, NewBlock { model, settings, chains, observables })
+}
+
+struct NewBlock<'a, 's, M: Model> {
+    model: &'a M,
+    settings: &'s Settings,
+    chains: Range<usize>,
+    observables: &'a Observables<'a>,
+}
+
+impl<'a, M: Model> UseKernel<'a, M> for NewBlock<'a, '_, M> {
+    type Output = Result<Box<dyn ChainBlock + 'a>, RunError>;
+
+    fn call<K: Kernel<M> + 'a>(self, kernel: K) -> Self::Output
+    where
+        K::Memory: 'a,
+    {
+        let Self { model, settings, chains, observables } = self;
+        boxed(model, kernel, settings, chains, observables)
     }
 }
 

@@ -14,7 +14,7 @@ use zarrs::storage::{
 
 /// The folder of a store.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     root: PathBuf,
     /// Files that a power failure could still take away, since when.
     unsynced: Mutex<(Vec<PathBuf>, Instant)>,
@@ -30,7 +30,7 @@ pub(super) struct Lock {
 }
 
 impl Folder {
-    pub(super) fn new(root: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), unsynced: Mutex::new((Vec::new(), Instant::now())) }
     }
 
@@ -38,12 +38,12 @@ impl Folder {
         self.root.display().to_string()
     }
 
-    pub(super) fn path(&self, key: &str) -> PathBuf {
+    pub(crate) fn path(&self, key: &str) -> PathBuf {
         self.root.join(key)
     }
 
     /// A file's content, or nothing if there is no such file.
-    pub(super) fn read(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    pub(crate) fn read(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.path(key);
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -57,7 +57,7 @@ impl Folder {
     }
 
     /// Puts a file in place at once.
-    pub(super) fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(key);
         let mut partial = path.clone().into_os_string();
         partial.push(".partial");

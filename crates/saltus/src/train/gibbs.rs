@@ -2,7 +2,8 @@
 
 use super::machine::{LANES, Machine};
 use crate::math::matrix::TILE_ROWS;
-use crate::math::{Plain, exp, larger, logistic, vectorised};
+use crate::math::{larger, logistic, vectorised};
+use crate::model::rbm::Draws;
 use crate::rng::ChainRng;
 
 /// Chains that go through their steps together: enough to use a loaded part of the weights several
@@ -18,25 +19,17 @@ pub(super) struct Workspace {
     inputs: Vec<f32>,
     /// Rows of weights that a state names.
     named: Vec<u32>,
-    words: Vec<u32>,
-    uniforms: Vec<f32>,
-    /// Largest input and sum of exponentials of every site.
-    largest: Vec<f32>,
-    totals: Vec<f32>,
+    draws: Draws,
 }
 
 impl Workspace {
     pub(super) fn new(machine: &Machine) -> Self {
         let (sites, stride) = (machine.space.sites(), machine.stride);
-        let draws = sites.max(stride);
         Self {
             units: vec![0.0; BLOCK * stride],
             inputs: vec![0.0; BLOCK * machine.space.diff_len()],
             named: Vec::with_capacity(sites),
-            words: vec![0; draws],
-            uniforms: vec![0.0; draws],
-            largest: vec![0.0; sites],
-            totals: vec![0.0; sites],
+            draws: Draws::new(&machine.space, stride),
         }
     }
 }
@@ -59,16 +52,7 @@ impl Machine {
                 .zip(work.units.chunks_exact_mut(stride))
             {
                 self.fill_inputs(state, &mut work.named, units);
-                let (words, uniforms) = (&mut work.words[..stride], &mut work.uniforms[..stride]);
-                vectorised(
-                    #[inline(always)]
-                    || {
-                        rng.fill_uniform(words, uniforms);
-                        for (unit, uniform) in units.iter_mut().zip(uniforms.iter()) {
-                            *unit = f32::from(u8::from(*uniform < logistic(*unit).1));
-                        }
-                    },
-                );
+                work.draws.units(rng, units, 1.0);
             }
             let inputs = &mut work.inputs[..chains * table];
             self.product.multiply(&work.units[..chains * stride], stride, inputs);
@@ -77,20 +61,7 @@ impl Machine {
                 .zip(rngs.iter_mut())
                 .zip(inputs.chunks_exact_mut(table))
             {
-                let (words, uniforms) = (&mut work.words[..sites], &mut work.uniforms[..sites]);
-                let (largest, totals) = (&mut work.largest, &mut work.totals);
-                vectorised(
-                    #[inline(always)]
-                    || {
-                        rng.fill_uniform(words, uniforms);
-                        if self.space.is_binary() {
-                            draw_bits(inputs, &self.bias_planes, uniforms, state);
-                        } else {
-                            exponentials(inputs, &self.bias_planes, largest, totals);
-                            draw_values(inputs, totals, uniforms, state);
-                        }
-                    },
-                );
+                work.draws.sites(rng, inputs, &self.bias_planes, state);
             }
         }
     }
@@ -138,11 +109,11 @@ impl Machine {
                 })
                 .sum()
         } else {
-            exponentials(inputs, &self.bias_planes, &mut work.largest, &mut work.totals);
+            let totals = work.draws.weights(inputs, &self.bias_planes);
             (0..sites)
                 .map(|site| {
                     let right = inputs[usize::from(state[site]) * sites + site];
-                    1.0 - f64::from(right / work.totals[site])
+                    1.0 - f64::from(right / totals[site])
                 })
                 .sum()
         };
@@ -177,54 +148,5 @@ impl Machine {
                 }
             },
         );
-    }
-}
-
-#[inline(always)]
-fn draw_bits(inputs: &[f32], bias: &[f32], uniforms: &[f32], state: &mut [u8]) {
-    for (((value, uniform), input), bias) in state.iter_mut().zip(uniforms).zip(inputs).zip(bias) {
-        *value = u8::from(*uniform < logistic(input + bias).1);
-    }
-}
-
-/// Inputs to exponentials of how far they are below the largest of their site, and the sums of
-/// these.
-#[inline(always)]
-fn exponentials(inputs: &mut [f32], bias: &[f32], largest: &mut [f32], totals: &mut [f32]) {
-    /// Differences beyond this are as good as none at all, and their exponentials would be denormal.
-    const NEGLIGIBLE: f32 = -80.0;
-    let sites = largest.len();
-    largest.fill(f32::NEG_INFINITY);
-    for (inputs, bias) in inputs.chunks_exact_mut(sites).zip(bias.chunks_exact(sites)) {
-        for ((input, bias), largest) in inputs.iter_mut().zip(bias).zip(largest.iter_mut()) {
-            *input += bias;
-            *largest = larger(*input, *largest);
-        }
-    }
-    totals.fill(0.0);
-    for inputs in inputs.chunks_exact_mut(sites) {
-        for ((input, largest), total) in inputs.iter_mut().zip(&*largest).zip(totals.iter_mut()) {
-            *input = exp::<Plain>(larger(*input - largest, NEGLIGIBLE));
-            *total += *input;
-        }
-    }
-}
-
-/// The value at which the running sum of weights passes a uniform part of their total.
-#[inline(always)]
-fn draw_values(weights: &mut [f32], totals: &mut [f32], uniforms: &[f32], state: &mut [u8]) {
-    let sites = state.len();
-    for (total, uniform) in totals.iter_mut().zip(uniforms) {
-        *total *= uniform;
-    }
-    state.fill(0);
-    // All planes but the last: what passes none of them has the last value.
-    let last = weights.len() - sites;
-    for weights in weights[..last].chunks_exact(sites) {
-        for ((value, left), weight) in state.iter_mut().zip(totals.iter_mut()).zip(weights) {
-            // Once below zero, it stays there.
-            *left -= weight;
-            *value += u8::from(*left >= 0.0);
-        }
     }
 }

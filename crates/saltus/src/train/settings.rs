@@ -61,6 +61,9 @@ pub struct TrainSettings {
     pub batch: usize,
     /// Adam's learning rate: about as far as an update moves a weight.
     pub learning_rate: f64,
+    /// The learning rate of the last update, if it is another: in between it falls (or rises) in equal
+    /// steps.
+    pub final_learning_rate: Option<f64>,
     /// Seed of the initial weights, the order of the examples and the chains.
     pub seed: u64,
     /// Threads, or as many as the machine has. Results do not depend on it.
@@ -76,6 +79,7 @@ impl Default for TrainSettings {
             epochs: 1,
             batch: 100,
             learning_rate: 1e-3,
+            final_learning_rate: None,
             seed: 0,
             threads: None,
         }
@@ -91,6 +95,15 @@ impl TrainSettings {
         self.updates(examples).map(|_| ())
     }
 
+    /// The learning rate of an update, counted from 1, of so many.
+    pub(super) fn rate_of(&self, update: usize, updates: usize) -> f64 {
+        let Some(last) = self.final_learning_rate else {
+            return self.learning_rate;
+        };
+        let done = (update - 1) as f64 / (updates.max(2) - 1) as f64;
+        self.learning_rate + done * (last - self.learning_rate)
+    }
+
     /// Updates per epoch and in all, if these examples can be learnt from.
     pub(super) fn updates(&self, examples: &Examples) -> Result<(usize, usize), TrainError> {
         for (what, number) in [
@@ -103,11 +116,15 @@ impl TrainSettings {
                 return Err(TrainError::Setting(format!("{what} must be at least 1")));
             }
         }
-        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
-            return Err(TrainError::Setting(format!(
-                "the learning rate must be a positive number, got {}",
-                self.learning_rate
-            )));
+        for (what, rate) in [
+            ("learning rate", self.learning_rate),
+            ("final learning rate", self.final_learning_rate.unwrap_or(self.learning_rate)),
+        ] {
+            if !(rate > 0.0 && rate.is_finite()) {
+                return Err(TrainError::Setting(format!(
+                    "the {what} must be a positive number, got {rate}"
+                )));
+            }
         }
         if self.batch > examples.count() {
             return Err(TrainError::Setting(format!(

@@ -263,6 +263,7 @@ fn small_training(method: Method, values: usize, threads: usize) -> Trained {
         epochs: 4,
         batch: 2 * BLOCK + 1,
         learning_rate: 0.01,
+        final_learning_rate: None,
         seed: 3,
         threads: Some(threads),
     };
@@ -318,6 +319,33 @@ fn a_saved_machine_is_read_back() {
 }
 
 #[test]
+fn a_network_is_saved_with_both_machines() {
+    use crate::dbn::{Dbn, Layers};
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let bottom = small_training(Method::Cd, 3, 1);
+    bottom.save(path("bottom"), "bottom").unwrap();
+    let (examples, _) = examples(3, |index| 3 + index % 5);
+    let hidden = examples.hidden_units_of(bottom.machine().unwrap()).unwrap();
+    let settings = TrainSettings { hidden: 6, steps: 2, batch: 20, ..TrainSettings::default() };
+    let top = train_rbm(&hidden, &settings, |_| Wish::Continue).unwrap();
+    top.save_on_top_of(path("bottom"), path("network"), "top").unwrap();
+    let (network, one) = (Layers::load(path("network")), Layers::load(path("bottom")));
+    let (Ok(Layers::Two(network)), Ok(Layers::One(_))) = (network, one) else {
+        panic!("not a network and a machine");
+    };
+    assert_eq!(network.bottom().weight(7, 2, 1), bottom.machine().unwrap().weight(7, 2, 1));
+    assert_eq!(network.top().weight(5, 39, 1), top.machine().unwrap().weight(5, 39, 1));
+    assert_eq!((network.top().hidden(), network.space().values()), (6, 3));
+    let sentence = Rbm::load(path("network")).unwrap_err().to_string();
+    assert!(sentence.contains("has no tensor hidden_bias; it has bottom."), "{sentence}");
+    let sentence = top.save_on_top_of(path("none"), path("other"), "").unwrap_err().to_string();
+    assert!(sentence.contains("none: cannot be read"), "{sentence}");
+    let mismatch = Dbn::new(bottom.machine().unwrap(), bottom.machine().unwrap()).unwrap_err();
+    assert!(mismatch.to_string().contains("but the bottom one has 40 hidden units"), "{mismatch}");
+}
+
+#[test]
 fn a_machine_starts_from_the_data() {
     let space = Space::new(2, 2).unwrap();
     let examples = Examples::new(space, vec![0, 1, 0, 1, 0, 0, 0, 1]).unwrap();
@@ -360,6 +388,17 @@ fn divergence_is_reported_with_the_update() {
 }
 
 #[test]
+fn a_learning_rate_goes_to_its_end_in_equal_steps() {
+    let steady = TrainSettings { learning_rate: 0.3, ..TrainSettings::default() };
+    assert_eq!([1, 2, 5].map(|update| steady.rate_of(update, 5)), [0.3; 3]);
+    let falling = TrainSettings { final_learning_rate: Some(0.1), ..steady };
+    for (update, expected) in [(1, 0.3), (2, 0.25), (3, 0.2), (5, 0.1)] {
+        assert!((falling.rate_of(update, 5) - expected).abs() < 1e-12, "{update}");
+    }
+    assert_eq!(falling.rate_of(1, 1), 0.3);
+}
+
+#[test]
 fn a_monitor_can_stop_and_is_told_everything() {
     let (examples, _) = examples(2, |_| 10);
     let settings = TrainSettings { batch: 20, epochs: 2, steps: 1, ..TrainSettings::default() };
@@ -386,6 +425,10 @@ fn settings_that_make_no_sense_are_refused() {
         (TrainSettings { batch: 9, ..good.clone() }, "a batch of 9 is more than the 8 examples"),
         (TrainSettings { learning_rate: 0.0, ..good.clone() }, "positive number, got 0"),
         (TrainSettings { learning_rate: f64::NAN, ..good.clone() }, "positive number, got NaN"),
+        (
+            TrainSettings { final_learning_rate: Some(-1.0), ..good.clone() },
+            "the final learning rate must be a positive number, got -1",
+        ),
         (TrainSettings { hidden: usize::MAX, ..good.clone() }, "weights saltus can index"),
         (TrainSettings { epochs: usize::MAX, batch: 4, ..good }, "more than can be counted"),
     ];

@@ -1,18 +1,15 @@
 //! A machine that was trained: to sample from, to look at, to keep.
 
+use super::file::{self, Tensor};
 use super::gibbs::{BLOCK, Workspace};
 use super::gradient::Phase;
 use super::machine::{Machine, draw_independent};
 use super::{MachineStatistics, Report, Statistics, TrainError, TrainSettings, pool, streams};
+use crate::dbn::PREFIXES;
 use crate::model::ModelError;
 use crate::model::rbm::Rbm;
 use crate::rng::ChainRng;
 use crate::space::Space;
-use safetensors::{Dtype, View};
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Write;
 use std::path::Path;
 
 /// A trained machine and how it came about.
@@ -87,22 +84,25 @@ impl Trained {
     /// Writes it as a safetensors file that [`Rbm::load`] reads, with `about` and how it was
     /// trained in its metadata. The file appears whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>, about: &str) -> Result<(), TrainError> {
-        let path = path.as_ref();
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        self.write(partial.as_ref(), about)
-            .and_then(|()| fs::rename(&partial, path).map_err(|error| error.to_string()))
-            .map_err(|reason| {
-                // It may not even have come into being.
-                let _ = fs::remove_file(&partial);
-                TrainError::File {
-                    path: path.display().to_string(),
-                    reason: format!("cannot be written: {reason}"),
-                }
-            })
+        file::write(path.as_ref(), self.tensors(""), self.in_words(about))
     }
 
-    fn write(&self, path: &Path, about: &str) -> Result<(), String> {
+    /// Writes it as the top machine of a network whose bottom machine is in the file `bottom`, for
+    /// [`Layers::load`](crate::dbn::Layers::load).
+    pub fn save_on_top_of(
+        &self,
+        bottom: impl AsRef<Path>,
+        path: impl AsRef<Path>,
+        about: &str,
+    ) -> Result<(), TrainError> {
+        let [of_bottom, of_top] = PREFIXES;
+        let mut tensors = file::copy(bottom.as_ref(), of_bottom)?;
+        tensors.extend(self.tensors(of_top));
+        file::write(path.as_ref(), tensors, self.in_words(about))
+    }
+
+    /// Its parameters, by names with that prefix.
+    fn tensors(&self, prefix: &str) -> Vec<(String, Tensor)> {
         let space = &self.machine.space;
         let visible = match space.planes() {
             1 => vec![space.sites()],
@@ -114,55 +114,22 @@ impl Trained {
             ("hidden_bias", self.hidden_bias(), vec![self.machine.hidden]),
             ("visible_bias", &self.machine.visible_bias, visible.clone()),
             ("data_mean", &self.data_mean, visible),
-        ]
-        .map(|(name, numbers, shape)| (name, Tensor::new(numbers, shape)));
-        // One entry: several would come in an order of their own in every file.
-        let metadata = HashMap::from([("training".to_owned(), self.in_words(about))]);
-        let bytes =
-            safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
-        // Not by the crate's own function, whose files nobody but their owner may read.
-        let mut file = File::create(path).map_err(|error| error.to_string())?;
-        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(|error| error.to_string())
+        ];
+        let named = tensors
+            .map(|(name, numbers, shape)| (format!("{prefix}{name}"), Tensor::new(numbers, shape)));
+        named.into()
     }
 
     /// Everything that decides the bytes of the machine.
     fn in_words(&self, about: &str) -> String {
         let TrainSettings { method, steps, batch, learning_rate, seed, .. } = &self.settings;
+        let last = self.settings.final_learning_rate;
+        let last = last.map(|rate| format!(" to {rate}")).unwrap_or_default();
         format!(
             "{about}; {method}-{steps}, {} updates of {batch} examples, Adam with learning rate \
-             {learning_rate}, seed {seed}, saltus {}",
+             {learning_rate}{last}, seed {seed}, saltus {}",
             self.updates,
             env!("CARGO_PKG_VERSION")
         )
-    }
-}
-
-/// A tensor on its way into a file.
-struct Tensor {
-    bytes: Vec<u8>,
-    shape: Vec<usize>,
-}
-
-impl Tensor {
-    fn new(numbers: &[f32], shape: Vec<usize>) -> Self {
-        Self { bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect(), shape }
-    }
-}
-
-impl View for Tensor {
-    fn dtype(&self) -> Dtype {
-        Dtype::F32
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
     }
 }

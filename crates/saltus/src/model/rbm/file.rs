@@ -6,21 +6,35 @@ use std::path::Path;
 
 /// Reads a machine from a file; the error is the reason alone.
 pub(super) fn read(path: &Path) -> Result<Rbm, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
-    let file = SafeTensors::deserialize(&bytes)
-        .map_err(|error| format!("is not a whole safetensors file: {error}"))?;
-    let (hidden_bias, shape) = tensor(&file, "hidden_bias")?;
+    machine(&open(&bytes(path)?)?, "")
+}
+
+/// The content of a file.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
+}
+
+/// The tensors of a file.
+pub(crate) fn open(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
+    SafeTensors::deserialize(bytes)
+        .map_err(|error| format!("is not a whole safetensors file: {error}"))
+}
+
+/// The machine whose tensors have names with that prefix.
+pub(crate) fn machine(file: &SafeTensors<'_>, prefix: &str) -> Result<Rbm, String> {
+    let name = |name: &str| format!("{prefix}{name}");
+    let (hidden_bias, shape) = tensor(file, &name("hidden_bias"))?;
     let [hidden] = shape[..] else {
-        return Err(format!("tensor hidden_bias has shape {shape:?}, expected [hidden]"));
+        return Err(format!("tensor {prefix}hidden_bias has shape {shape:?}, expected [hidden]"));
     };
-    let (visible_bias, visible_shape) = tensor(&file, "visible_bias")?;
+    let (visible_bias, visible_shape) = tensor(file, &name("visible_bias"))?;
     let values = match visible_shape[..] {
         [_] => 2,
         [_, values] if values != 2 => values,
         _ => {
             return Err(format!(
-                "tensor visible_bias has shape {visible_shape:?}, expected [visible] for two \
-                 values or [visible, values] for more"
+                "tensor {prefix}visible_bias has shape {visible_shape:?}, expected [visible] for \
+                 two values or [visible, values] for more"
             ));
         }
     };
@@ -28,20 +42,20 @@ pub(super) fn read(path: &Path) -> Result<Rbm, String> {
         if found == expected {
             Ok(())
         } else {
-            Err(format!("tensor {name} has shape {found:?}, expected {expected:?}"))
+            Err(format!("tensor {prefix}{name} has shape {found:?}, expected {expected:?}"))
         }
     };
-    let (weight, shape) = tensor(&file, "weight")?;
+    let (weight, shape) = tensor(file, &name("weight"))?;
     expect("weight", &shape, &[&[hidden], &visible_shape[..]].concat())?;
-    let data_mean = if file.names().contains(&"data_mean") {
-        let (data_mean, shape) = tensor(&file, "data_mean")?;
+    let data_mean = if file.names().contains(&name("data_mean").as_str()) {
+        let (data_mean, shape) = tensor(file, &name("data_mean"))?;
         expect("data_mean", &shape, &visible_shape)?;
         Some(data_mean)
     } else {
         None
     };
     Rbm::new(values, &weight, &hidden_bias, &visible_bias, data_mean.as_deref())
-        .map_err(|error| error.to_string())
+        .map_err(|error| format!("{prefix}{error}"))
 }
 
 /// The numbers and the shape of a tensor of 32-bit floats.

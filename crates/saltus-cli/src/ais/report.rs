@@ -1,0 +1,254 @@
+//! What is said of an estimated normaliser: before annealing and after it.
+
+use super::visible;
+use crate::arguments::{AisArguments, Transition};
+use crate::failure::Failure;
+use crate::number::{short, with_error};
+use crate::table::{finish, plain_table, wrap};
+use comfy_table::{Cell, CellAlignment};
+use saltus::Space;
+use saltus::ais::{AisCheckpoint, AisOutcome, AisSettings, Estimate};
+use saltus::dbn::Layers;
+use serde::Serialize;
+use std::io::Write;
+
+/// What is annealed, and how.
+pub struct About<'a> {
+    pub arguments: &'a AisArguments,
+    pub settings: &'a AisSettings,
+    pub layers: &'a Layers,
+    /// Number of test images.
+    pub images: usize,
+    /// Temperatures that were done before.
+    done: Option<usize>,
+}
+
+/// Where reverse chains started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReverseFrom {
+    /// At exact draws of the machine.
+    Exact,
+    /// At images, which are draws of the machine only as far as it has learnt them.
+    Data,
+}
+
+/// What came out.
+#[derive(Default)]
+pub struct Found {
+    pub outcome: Option<AisOutcome>,
+    pub log_z_exact: Option<f64>,
+    /// Of the images, without log Z.
+    pub mean_log_prob: Option<f64>,
+    pub reverse_from: Option<ReverseFrom>,
+}
+
+impl<'a> About<'a> {
+    pub fn new(
+        arguments: &'a AisArguments,
+        settings: &'a AisSettings,
+        layers: &'a Layers,
+        images: &[u8],
+        resumed: Option<&AisCheckpoint>,
+    ) -> Self {
+        let images = images.len() / visible(layers).sites();
+        let done = resumed.map(AisCheckpoint::visits);
+        Self { arguments, settings, layers, images, done }
+    }
+
+    /// The space of the images.
+    pub fn space(&self) -> &Space {
+        visible(self.layers)
+    }
+
+    /// Hidden units, layer by layer.
+    pub fn hidden(&self) -> Vec<usize> {
+        match self.layers {
+            Layers::One(machine) => vec![machine.hidden()],
+            Layers::Two(network) => vec![network.bottom().hidden(), network.top().hidden()],
+        }
+    }
+
+    /// The first lines of a report.
+    pub fn heading(&self) -> String {
+        let AisSettings { chains, temperatures, .. } = self.settings;
+        let hidden: Vec<String> = self.hidden().iter().map(usize::to_string).collect();
+        let what = match self.layers {
+            Layers::One(_) => "machine",
+            Layers::Two(_) => "network",
+        };
+        let data = match self.arguments.dataset {
+            Some(dataset) => format!("data     {} test images of {dataset}\n", self.images),
+            None => String::new(),
+        };
+        let resumed = match (self.done, &self.arguments.checkpoint) {
+            (Some(done), Some(path)) => {
+                format!("resumed  {}, which has {done} temperatures\n", path.display())
+            }
+            _ => String::new(),
+        };
+        format!(
+            "{what}  {}: {} sites of {} values, {} hidden units\n\
+             {data}chains   {chains}, through {temperatures} temperatures, moved by {}\n{resumed}",
+            self.arguments.file.display(),
+            self.space().sites(),
+            self.space().values(),
+            hidden.join(" + "),
+            self.arguments.transition(),
+        )
+    }
+}
+
+/// How likely the images are.
+pub struct Likelihood {
+    /// Mean of the logarithm.
+    pub nats: f64,
+    pub bits_per_dim: f64,
+}
+
+/// How likely the images are if that is log Z.
+pub fn likelihood(about: &About<'_>, found: &Found, log_z: Option<f64>) -> Option<Likelihood> {
+    let nats = found.mean_log_prob? - log_z?;
+    let bits_per_dim = -nats / (about.space().sites() as f64 * std::f64::consts::LN_2);
+    Some(Likelihood { nats, bits_per_dim })
+}
+
+/// A line per number, with what it means, and a warning where one is due.
+pub fn print_text(about: &About<'_>, found: &Found) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let outcome = found.outcome.as_ref();
+    let Some(forward) = outcome.and_then(|outcome| outcome.forward) else {
+        let kept = match (&about.arguments.checkpoint, outcome) {
+            (Some(path), Some(_)) => {
+                format!(" Kept in {}: the same command goes on.", path.display())
+            }
+            _ => String::new(),
+        };
+        write!(
+            out,
+            "{}",
+            wrap(&format!("Stopped before log Z could be estimated.{kept}"), "", "")
+        )?;
+        out.flush()?;
+        return Ok(());
+    };
+    write!(out, "{}", table(about, found, forward))?;
+    for warning in warnings(about.settings.chains, found, forward) {
+        write!(out, "{}", wrap(&warning, "• ", "  "))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn table(about: &About<'_>, found: &Found, forward: Estimate) -> String {
+    let mut table = plain_table();
+    let mut row = |name: &str, value: String, meaning: String| {
+        table.add_row([
+            Cell::new(name),
+            Cell::new(value).set_alignment(CellAlignment::Right),
+            Cell::new(meaning),
+        ]);
+    };
+    let estimate = |estimate: &Estimate| with_error(Some(estimate.log_z), estimate.standard_error);
+    row("log Z", estimate(&forward), "± standard error; low on average".to_owned());
+    if let Some(reverse) = found.outcome.as_ref().and_then(|outcome| outcome.reverse) {
+        let from = match found.reverse_from {
+            Some(ReverseFrom::Exact) => "from exact draws; high on average",
+            _ => "from images; high if the machine has learnt them",
+        };
+        row("… in reverse", estimate(&reverse), from.to_owned());
+    }
+    if let Some(exact) = found.log_z_exact {
+        row("… exact", format!("{exact:.4}"), "from all states of the hidden units".to_owned());
+    }
+    let chains = about.settings.chains;
+    row(
+        "effective chains",
+        short(forward.effective_chains.round()),
+        format!("of {chains}, by the spread of their weights"),
+    );
+    if let Some(likelihood) = likelihood(about, found, Some(forward.log_z)) {
+        let bound = match about.layers {
+            Layers::One(_) => "",
+            Layers::Two(_) => " at least;",
+        };
+        row(
+            "log-likelihood",
+            format!("{:.2}", likelihood.nats),
+            format!("{bound} nats, mean of {} test images", about.images).trim().to_owned(),
+        );
+        row("bits per pixel", format!("{:.4}", likelihood.bits_per_dim), String::new());
+    }
+    if let Some(outcome) = &found.outcome {
+        if let Transition::Sampler(_) = about.arguments.transition() {
+            let scale = outcome.scale.map(|scale| format!("at scale {} in the end", short(scale)));
+            let meaning = scale.unwrap_or_else(|| "mean over all steps".to_owned());
+            row("acceptance", short(outcome.acceptance), meaning);
+        }
+        let threads = format!("on {} threads", outcome.threads);
+        row("time", format!("{:.1} s", outcome.seconds), threads);
+    }
+    finish(&mut table)
+}
+
+/// Standard errors between the two directions that are taken as disagreement.
+const DISAGREEMENT: f64 = 4.0;
+
+fn warnings(chains: usize, found: &Found, forward: Estimate) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if chains > 1 && forward.effective_chains < 0.1 * chains as f64 {
+        warnings.push(format!(
+            "The weights of the chains differ so much that {} count for {}: log Z is likely too \
+             low, and its standard error too. More --temperatures help more than more chains.",
+            chains,
+            short(forward.effective_chains),
+        ));
+    }
+    let reverse = found.outcome.as_ref().and_then(|outcome| outcome.reverse);
+    if let (Some(reverse), Some(ReverseFrom::Exact)) = (reverse, found.reverse_from) {
+        let errors = [forward, reverse].map(|estimate| estimate.standard_error.unwrap_or(0.0));
+        let gap = reverse.log_z - forward.log_z;
+        if gap > DISAGREEMENT * errors[0].hypot(errors[1]) {
+            warnings.push(format!(
+                "The two directions are {gap:.2} nats apart, more than their errors explain: use \
+                 more --temperatures."
+            ));
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saltus::Ended;
+
+    #[test]
+    fn unequal_weights_and_directions_apart_are_said() {
+        let estimate = |log_z, effective_chains| Estimate {
+            log_z,
+            standard_error: Some(0.01),
+            effective_chains,
+        };
+        let found = |reverse| Found {
+            outcome: Some(AisOutcome {
+                forward: None,
+                reverse: Some(reverse),
+                log_weights: Vec::new(),
+                acceptance: 1.0,
+                scale: None,
+                threads: 1,
+                seconds: 0.0,
+                ended: Ended::Complete,
+            }),
+            reverse_from: Some(ReverseFrom::Exact),
+            ..Found::default()
+        };
+        let good = estimate(10.0, 80.0);
+        assert!(warnings(100, &found(estimate(10.01, 80.0)), good).is_empty());
+        let apart = warnings(100, &found(estimate(11.0, 80.0)), good);
+        assert!(apart.len() == 1 && apart[0].contains("1.00 nats apart"), "{apart:?}");
+        let few = warnings(100, &Found::default(), estimate(10.0, 2.0));
+        assert!(few.len() == 1 && few[0].contains("100 count for 2"), "{few:?}");
+    }
+}

@@ -1,0 +1,40 @@
+//! `saltus train dbn`: a second machine, learnt from the hidden units that a first one gives to images.
+
+use super::mosaic::Mosaic;
+use super::{Files, SAMPLES, check, data, finish, keep, train};
+use crate::announce;
+use crate::arguments::TrainDbnArguments;
+use crate::failure::{Failure, Finish};
+use saltus::dbn::{Dbn, Layers};
+use saltus::{Model, ModelError};
+
+pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
+    let TrainDbnArguments { bottom: path, training } = arguments;
+    let settings = training.settings();
+    let files = Files::beside(&training.out, false)?;
+    files.check(training.force)?;
+    let Layers::One(bottom) = Layers::load(path)? else {
+        return Err(Failure::Failed(format!(
+            "{}: is a network already; --bottom takes a machine of `saltus train rbm`",
+            path.display()
+        )));
+    };
+    let values = bottom.space().values();
+    let (examples, mut about) = data(training, values)?;
+    about.below = Some(bottom.hidden());
+    let examples = examples.hidden_units_of(bottom.clone()).map_err(|error| {
+        Failure::Failed(format!("{} does not fit the data: {error}", path.display()))
+    })?;
+    check(&examples, &settings)?;
+    announce(&about.heading(&settings), training.json, training.quiet)?;
+    let trained = train(&examples, &settings, training.quiet)?;
+    trained.save_on_top_of(path, &files.machine, &about.in_words())?;
+    let (count, steps) = SAMPLES;
+    let hidden = trained.samples(count, steps)?;
+    let broken = |error: ModelError| Failure::Failed(error.to_string());
+    let network = Dbn::new(bottom, trained.machine().map_err(broken)?).map_err(broken)?;
+    let states = network.draw_sites(&hidden, settings.seed);
+    let mosaic = Mosaic { rows: about.rows, columns: about.columns };
+    keep(&files.samples, &mosaic.of_states(&states, values))?;
+    finish(&about, &trained, &files, training.json)
+}

@@ -1,0 +1,378 @@
+//! Annealing against normalisers that can be counted.
+
+use super::*;
+use crate::math::{log_sum_exp, softplus};
+use crate::model::lattice::Lattice;
+use crate::model::pairwise::Pairwise;
+use crate::rng::{ChainRng, Stream};
+use crate::sampler::Sampler;
+use crate::space::States;
+use crate::{Differences, ModelError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn settings(chains: usize, temperatures: usize) -> AisSettings {
+    AisSettings { chains, temperatures, seed: 1, threads: Some(1), ..AisSettings::default() }
+}
+
+/// log Z of a model, and independent draws from it, by listing its states.
+struct Listed {
+    states: Vec<Vec<u8>>,
+    weights: Vec<f64>,
+    log_z: f64,
+}
+
+impl Listed {
+    fn new<M: Model>(model: &M) -> Self {
+        let (sites, values) = (model.space().sites(), model.space().values());
+        let states: Vec<Vec<u8>> = (0..values.pow(sites as u32))
+            .map(|number| {
+                (0..sites).map(|n| (number / values.pow(n as u32) % values) as u8).collect()
+            })
+            .collect();
+        let mut cache = model.new_cache(1);
+        let log_prob = |state: &Vec<u8>| {
+            let mut log_prob = [0.0];
+            model.log_prob(States::new(state, sites), &mut cache, &mut log_prob).unwrap();
+            log_prob[0]
+        };
+        let logs: Vec<f64> = states.iter().map(log_prob).collect();
+        let log_z = log_sum_exp(&logs);
+        let weights = logs.iter().map(|log| (log - log_z).exp()).collect();
+        Self { states, weights, log_z }
+    }
+
+    fn draws(&self, count: usize, seed: u64) -> Vec<u8> {
+        let mut rng = ChainRng::new(seed, Stream::Annealing(3));
+        let total = self.weights.iter().sum();
+        (0..count).flat_map(|_| self.states[rng.index(&self.weights, total)].clone()).collect()
+    }
+}
+
+/// A machine of 8 sites and 4 hidden units that holds its sites together, and its normaliser by
+/// listing the hidden states.
+fn strong_machine() -> (Rbm, f64) {
+    let weights: Vec<f32> = (0..32).map(|i| ((i * 37 + 11) % 29) as f32 / 6.0 - 2.2).collect();
+    let mean = [0.2, 0.5, 0.9, 0.4, 0.6, 0.3, 0.1, 0.7];
+    let visible = [-0.5, 0.2, 0.9, -1.1, 0.4, -0.3, 0.6, 0.1];
+    let hidden = [0.7, -0.4, 0.2, -0.9];
+    let machine = Rbm::new(2, &weights, &hidden, &visible, Some(&mean)).unwrap();
+    let listed = machine.enumerate(Some(1), |_, _| Wish::Continue).unwrap().unwrap().log_z();
+    (machine, listed)
+}
+
+/// Fails unless an estimate is within five standard errors, and these are small.
+fn assert_near(found: Estimate, exact: f64, largest_error: f64, what: &str) {
+    let error = found.standard_error.unwrap();
+    assert!(error < largest_error, "{what}: standard error {error}");
+    // Rounding remains where there is no other error.
+    let allowed = 5.0 * error + 1e-5;
+    assert!((found.log_z - exact).abs() < allowed, "{what}: {found:?}, exact {exact}");
+}
+
+fn ising() -> Pairwise {
+    let fields: Vec<f32> = (0..16).map(|i| ((i * 7) % 5) as f32 / 10.0 - 0.2).collect();
+    Pairwise::ising_lattice(Lattice::free(4, 4).unwrap(), 0.4, fields).unwrap()
+}
+
+#[test]
+fn fair_coins_have_every_state_once() {
+    // All weights are equal: nothing is left to chance.
+    let coins = Independent::bernoulli(vec![0.0; 300]).unwrap();
+    let found = Ais::new(&coins, &settings(3, 2)).go().unwrap().forward.unwrap();
+    assert!((found.log_z - 300.0 * 2f64.ln()).abs() < 1e-9, "{found:?}");
+    assert!(found.standard_error.unwrap() < 1e-12);
+    assert!((found.effective_chains - 3.0).abs() < 1e-9);
+    let machine = Rbm::new(2, &[0.0; 300], &[0.0; 3], &[0.0; 100], None).unwrap();
+    let found = Ais::alternating(&machine, &settings(3, 7)).go().unwrap().forward.unwrap();
+    assert!((found.log_z - 103.0 * 2f64.ln()).abs() < 1e-6, "{found:?}");
+}
+
+#[test]
+fn biased_coins_and_dice_have_the_product_of_their_sums() {
+    let logits: Vec<f32> = (0..20).map(|i| (i as f32 - 8.0) / 5.0).collect();
+    let exact = logits.iter().map(|logit| softplus(f64::from(*logit))).sum();
+    let coins = Independent::bernoulli(logits).unwrap();
+    for (sampler, temperatures) in [(Sampler::Dlmc, 200), (Sampler::Rwm, 4000)] {
+        let settings = AisSettings { sampler, ..settings(400, temperatures) };
+        let found = Ais::new(&coins, &settings).go().unwrap().forward.unwrap();
+        assert_near(found, exact, 0.1, sampler.name());
+    }
+    let table: Vec<f32> = (0..30).map(|i| ((i * 7) % 11) as f32 / 4.0).collect();
+    let exact = table
+        .chunks(3)
+        .map(|row| log_sum_exp(&row.iter().map(|log| f64::from(*log)).collect::<Vec<_>>()))
+        .sum();
+    let dice = Independent::categorical(3, &table).unwrap();
+    let found = Ais::new(&dice, &settings(400, 200)).go().unwrap().forward.unwrap();
+    assert_near(found, exact, 0.05, "dice");
+    // Independent sites that are the model itself leave nothing to estimate.
+    let found = Ais::new(&dice, &settings(3, 2)).base(dice.clone()).go().unwrap();
+    assert!((found.forward.unwrap().log_z - exact).abs() < 1e-5);
+}
+
+#[test]
+fn every_sampler_finds_the_normaliser_of_a_lattice_and_of_a_machine() {
+    let (lattice, (machine, of_machine)) = (ising(), strong_machine());
+    let of_lattice = Listed::new(&lattice).log_z;
+    for sampler in Sampler::ALL {
+        // A step that changes a site or two is not worth one that may change them all.
+        let temperatures = match sampler {
+            Sampler::Gibbs | Sampler::Dmala | Sampler::Dlmcf | Sampler::Dlmc => 400,
+            _ => 4000,
+        };
+        let settings = AisSettings { sampler, ..settings(600, temperatures) };
+        let found = Ais::new(&lattice, &settings).go().unwrap();
+        assert_near(found.forward.unwrap(), of_lattice, 0.05, &format!("{sampler}, lattice"));
+        assert!(found.acceptance > 0.1 && found.acceptance <= 1.0, "{sampler}");
+        let found = Ais::new(&machine, &settings).go().unwrap().forward.unwrap();
+        assert_near(found, of_machine, 0.15, &format!("{sampler}, machine"));
+    }
+}
+
+#[test]
+fn alternating_layers_find_the_normaliser_with_many_temperatures_and_with_few() {
+    let (machine, exact) = strong_machine();
+    let listed = machine.enumerate(Some(1), |_, _| Wish::Continue).unwrap().unwrap();
+    for (chains, temperatures, error) in [(200, 2000, 0.02), (40_000, 4, 0.03)] {
+        let mut starts = vec![0; chains * 8];
+        for (number, state) in starts.chunks_exact_mut(8).enumerate() {
+            listed.draw(&mut ChainRng::new(5, streams::draw(number)), state);
+        }
+        let settings = settings(chains, temperatures);
+        let found = Ais::alternating(&machine, &settings).reverse_from(starts).go().unwrap();
+        assert_near(found.forward.unwrap(), exact, error, "forward");
+        assert_near(found.reverse.unwrap(), exact, error, "reverse");
+        assert_eq!(found.acceptance, 1.0);
+    }
+    let levels = Rbm::random(4, 6, 3, 9).unwrap();
+    let exact = Listed::new(&levels).log_z;
+    let found = Ais::alternating(&levels, &settings(400, 200)).go().unwrap().forward.unwrap();
+    assert_near(found, exact, 0.02, "three values");
+}
+
+#[test]
+fn few_temperatures_are_low_forward_and_high_in_reverse() {
+    let (machine, of_machine) = strong_machine();
+    let lattice = ising();
+    let (listed, listed_lattice) = (Listed::new(&machine), Listed::new(&lattice));
+    let repeats = 800;
+    let mean = |estimate: &dyn Fn(u64) -> AisOutcome, exact: f64, what: &str| {
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        for seed in 0..repeats {
+            let found = estimate(seed);
+            low.push(found.forward.unwrap().log_z - exact);
+            high.push(exact - found.reverse.unwrap().log_z);
+        }
+        for (which, gaps) in [("forward", low), ("reverse", high)] {
+            let mean = gaps.iter().sum::<f64>() / repeats as f64;
+            let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
+            let error = (variance / (repeats - 1) as f64 / repeats as f64).sqrt();
+            assert!(mean < -4.0 * error, "{what}, {which}: {mean} ± {error}");
+        }
+    };
+    let few = |seed| AisSettings { seed, ..settings(4, 4) };
+    let of_alternating = |seed| {
+        let settings = few(seed);
+        Ais::alternating(&machine, &settings).reverse_from(listed.draws(4, seed)).go().unwrap()
+    };
+    mean(&of_alternating, of_machine, "alternating");
+    let of_sampler = |seed| {
+        let settings = AisSettings { sampler: Sampler::Gibbs, ..few(seed) };
+        Ais::new(&lattice, &settings).reverse_from(listed_lattice.draws(4, seed)).go().unwrap()
+    };
+    mean(&of_sampler, listed_lattice.log_z, "gibbs");
+}
+
+/// Counts how often it is asked.
+struct Counted(Independent, AtomicUsize);
+
+impl Model for Counted {
+    type Cache = Vec<f32>;
+
+    fn space(&self) -> &Space {
+        self.0.space()
+    }
+
+    fn new_cache(&self, chains: usize) -> Vec<f32> {
+        self.0.new_cache(chains)
+    }
+
+    fn log_prob(
+        &self,
+        states: States<'_>,
+        cache: &mut Vec<f32>,
+        log_prob: &mut [f64],
+    ) -> Result<(), ModelError> {
+        self.0.log_prob(states, cache, log_prob)
+    }
+
+    fn log_prob_and_diff(
+        &self,
+        kind: Differences,
+        states: States<'_>,
+        cache: &mut Vec<f32>,
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) -> Result<(), ModelError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.log_prob_and_diff(kind, states, cache, log_prob, diff)
+    }
+
+    fn block_size(&self, chains: usize) -> usize {
+        chains
+    }
+}
+
+#[test]
+fn a_temperature_costs_one_evaluation() {
+    let coins = Independent::bernoulli(vec![1.0; 30]).unwrap();
+    for sampler in [Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmc] {
+        let model = Counted(coins.clone(), AtomicUsize::new(0));
+        let scale = (sampler != Sampler::Gwg).then_some(1.0);
+        let settings = AisSettings { sampler, scale, ..settings(8, 51) };
+        Ais::new(&model, &settings).go().unwrap();
+        // The start, and the goal of each of fifty steps; a goal that is known is not evaluated.
+        let asked = model.1.load(Ordering::Relaxed);
+        assert!(asked > 40 && asked <= 51, "{sampler}: {asked}");
+    }
+}
+
+/// Annealing with several blocks in both directions.
+fn annealing<'a>(machine: &'a Rbm, settings: &'a AisSettings, sampled: bool) -> Ais<'a> {
+    let starts = Listed::new(machine).draws(17, 4);
+    let ais =
+        if sampled { Ais::new(machine, settings) } else { Ais::alternating(machine, settings) };
+    ais.reverse_from(starts)
+}
+
+fn numbers(outcome: &AisOutcome) -> (Vec<u64>, Option<Estimate>, Option<Estimate>, u64) {
+    let weights = outcome.log_weights.iter().map(|weight| weight.to_bits()).collect();
+    (weights, outcome.forward, outcome.reverse, outcome.acceptance.to_bits())
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let (machine, _) = strong_machine();
+    for sampled in [false, true] {
+        let found = [1, 2, 5].map(|threads| {
+            let settings = AisSettings { threads: Some(threads), ..settings(40, 60) };
+            numbers(&annealing(&machine, &settings, sampled).go().unwrap())
+        });
+        assert_eq!(found[0], found[1]);
+        assert_eq!(found[0], found[2]);
+    }
+}
+
+#[test]
+fn stopping_again_and_again_changes_nothing() {
+    let (machine, _) = strong_machine();
+    let samplers = Sampler::ALL.map(Some).into_iter().chain([None]);
+    for sampler in samplers {
+        let settings = AisSettings { sampler: sampler.unwrap_or_default(), ..settings(20, 50) };
+        let sampled = sampler.is_some();
+        let whole = annealing(&machine, &settings, sampled).go().unwrap();
+        let mut checkpoint: Option<AisCheckpoint> = None;
+        let mut stops = 0;
+        let ended = loop {
+            let mut latest = None;
+            let mut calls = 0;
+            let mut ais = annealing(&machine, &settings, sampled)
+                .keep(Duration::ZERO, |checkpoint| {
+                    latest = Some(checkpoint.clone());
+                    Ok(())
+                })
+                .monitor(|progress| {
+                    calls += usize::from(!progress.tuning);
+                    if calls == 2 { Wish::Stop } else { Wish::Continue }
+                });
+            if let Some(checkpoint) = checkpoint.take() {
+                ais = ais.resume(checkpoint);
+            }
+            let outcome = ais.go().unwrap();
+            checkpoint = latest;
+            match outcome.ended {
+                Ended::Interrupted => {
+                    assert_eq!((outcome.forward, outcome.reverse), (None, None));
+                    stops += 1;
+                }
+                _ => break outcome,
+            }
+        };
+        assert!(stops > 3, "{sampler:?}: {stops}");
+        assert_eq!(numbers(&ended), numbers(&whole), "{sampler:?}");
+        // What is complete stays so.
+        let again = annealing(&machine, &settings, sampled).resume(checkpoint.unwrap());
+        let again = again.go().unwrap();
+        assert_eq!(numbers(&again), numbers(&whole));
+    }
+}
+
+#[test]
+fn what_cannot_be_annealed_is_refused_in_a_sentence() {
+    let (machine, _) = strong_machine();
+    let good = settings(4, 20);
+    let sentence =
+        |settings: &AisSettings| Ais::new(&machine, settings).go().unwrap_err().to_string();
+    assert!(sentence(&AisSettings { temperatures: 1, ..good.clone() }).contains("got 1"));
+    assert!(sentence(&AisSettings { chains: 0, ..good.clone() }).contains("chains must be"));
+    let scale = AisSettings { scale: Some(-1.0), ..good.clone() };
+    assert!(sentence(&scale).contains("a step size from"));
+    let starts = |states: Vec<u8>| {
+        Ais::new(&machine, &good).reverse_from(states).go().unwrap_err().to_string()
+    };
+    assert!(starts(vec![0; 9]).contains("9 values are not a number of states of 8 sites"));
+    assert!(starts(vec![3; 8]).contains("value 3, but values go from 0 to 1"));
+    let base = Independent::bernoulli(vec![0.0; 5]).unwrap();
+    let failed = Ais::new(&machine, &good).base(base).go().unwrap_err().to_string();
+    assert!(failed.contains("5 sites of 2 values, the model has 8 of 2"), "{failed}");
+
+    let mut kept = None;
+    let keep = |checkpoint: &AisCheckpoint| {
+        kept = Some(checkpoint.clone());
+        Ok(())
+    };
+    Ais::new(&machine, &good).keep(Duration::ZERO, keep).go().unwrap();
+    let kept = kept.unwrap();
+    let refused = |ais: Ais<'_>| ais.resume(kept.clone()).go().unwrap_err().to_string();
+    let other = AisSettings { seed: 2, ..good.clone() };
+    assert!(refused(Ais::new(&machine, &other)).contains("with other settings"));
+    assert!(refused(Ais::alternating(&machine, &good)).contains("with other settings"));
+    let back = Ais::new(&machine, &good).reverse_from(vec![0; 16]);
+    assert!(refused(back).contains("it has 0 reverse chains, this annealing has 2"));
+    let other = Rbm::random(8, 4, 2, 0).unwrap();
+    assert!(refused(Ais::new(&other, &good)).contains("log π of a state was"));
+    let smaller = Rbm::random(7, 4, 2, 0).unwrap();
+    assert!(refused(Ais::new(&smaller, &good)).contains("8 sites × 2 values, this one has 7"));
+    let full = Ais::new(&machine, &good).keep(Duration::ZERO, |_| Err("no room".to_owned()));
+    assert_eq!(full.go().unwrap_err().to_string(), "no room");
+}
+
+#[cfg(feature = "zarr")]
+#[test]
+fn a_checkpoint_is_read_back_or_refused_in_a_sentence() {
+    let (machine, _) = strong_machine();
+    let settings = settings(4, 20);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept");
+    assert!(AisCheckpoint::load(&path).unwrap().is_none());
+    let whole = Ais::new(&machine, &settings)
+        .keep(Duration::ZERO, |checkpoint| checkpoint.save(&path).map_err(|e| e.to_string()))
+        .go()
+        .unwrap();
+    let read = AisCheckpoint::load(&path).unwrap().unwrap();
+    assert_eq!(read.visits(), 19);
+    let again = Ais::new(&machine, &settings).resume(read).go().unwrap();
+    assert_eq!(numbers(&again), numbers(&whole));
+    let bytes = std::fs::read(&path).unwrap();
+    let cases = [
+        (bytes[..10].to_vec(), "cut off after 10 bytes"),
+        (bytes[..bytes.len() - 1].to_vec(), "bytes of"),
+        (b"P5 28 28 255 and so on, a picture".to_vec(), "it is not a checkpoint of saltus ais"),
+        ([&bytes[..60], &[!bytes[60]], &bytes[61..]].concat(), "checksum"),
+    ];
+    for (bytes, reason) in cases {
+        std::fs::write(&path, bytes).unwrap();
+        let sentence = AisCheckpoint::load(&path).unwrap_err().to_string();
+        assert!(sentence.contains(reason) && sentence.contains("kept"), "{sentence}");
+    }
+}

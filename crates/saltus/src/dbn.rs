@@ -1,0 +1,114 @@
+//! Deep belief networks of two layers: a machine whose sites are the hidden units of another.
+//!
+//! The top machine draws hidden units h, the bottom one draws sites v given h. A network is learnt
+//! greedily: first the bottom machine from data, then the top one from the hidden units that the bottom
+//! one gives to the data (Hinton, Osindero and Teh 2006).
+
+mod bound;
+
+use crate::model::ModelError;
+use crate::model::rbm::{Rbm, file};
+use crate::rng::ChainRng;
+use crate::space::Space;
+use std::path::Path;
+
+/// A network of two machines.
+///
+/// ```
+/// use saltus::dbn::Dbn;
+/// use saltus::model::rbm::Rbm;
+/// let (bottom, top) = (Rbm::random(9, 4, 2, 0)?, Rbm::random(4, 6, 2, 1)?);
+/// let network = Dbn::new(bottom, top)?;
+/// assert_eq!(network.space().sites(), 9);
+/// // Exact log p(v) is at least this.
+/// let listed = network.top().enumerate(None, |_, _| saltus::run::Wish::Continue)?;
+/// let bound = network.mean_log_bound(&[0, 1, 1, 0, 1, 0, 0, 0, 1], 50, 0, None, |_, _| {})?
+///     - listed.unwrap().log_z();
+/// assert!(bound < 0.0);
+/// # Ok::<(), saltus::ModelError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dbn {
+    bottom: Rbm,
+    top: Rbm,
+}
+
+/// What a file of learnt layers holds.
+#[derive(Clone, Debug)]
+pub enum Layers {
+    /// A machine.
+    One(Rbm),
+    /// A network of two.
+    Two(Dbn),
+}
+
+/// Before the names of the tensors of the two machines of a network.
+pub(crate) const PREFIXES: [&str; 2] = ["bottom.", "top."];
+
+impl Dbn {
+    /// A network of two machines, of which the top one has as many sites of two values as the bottom
+    /// one has hidden units.
+    pub fn new(bottom: Rbm, top: Rbm) -> Result<Self, ModelError> {
+        let expected = Space::new(bottom.hidden(), 2)?;
+        let found = crate::Model::space(&top);
+        if *found == expected {
+            return Ok(Self { bottom, top });
+        }
+        Err(ModelError::invalid(format!(
+            "the top machine has {} sites of {} values, but the bottom one has {} hidden units",
+            found.sites(),
+            found.values(),
+            expected.sites()
+        )))
+    }
+
+    /// The machine whose sites are those of the network.
+    pub fn bottom(&self) -> &Rbm {
+        &self.bottom
+    }
+
+    /// The machine of the hidden units, whose normaliser is that of the network.
+    pub fn top(&self) -> &Rbm {
+        &self.top
+    }
+
+    /// The space of the network's sites.
+    pub fn space(&self) -> &Space {
+        crate::Model::space(&self.bottom)
+    }
+
+    /// Draws the sites, given states of the top machine's sites one after the other.
+    pub fn draw_sites(&self, hidden: &[u8], seed: u64) -> Vec<u8> {
+        let row = self.bottom.row_length();
+        let (sites, units) = (self.space().sites(), self.bottom.hidden());
+        let mut states = vec![0; hidden.len() / units * sites];
+        let rows = hidden.chunks_exact(units).zip(states.chunks_exact_mut(sites));
+        for (number, (hidden, state)) in rows.enumerate() {
+            let mut on = vec![0.0; row];
+            on.iter_mut().zip(hidden).for_each(|(on, value)| *on = f32::from(*value));
+            let mut rng = ChainRng::new(seed, crate::ais::streams::draw(number));
+            self.bottom.draw_sites(&on, std::slice::from_mut(&mut rng), state);
+        }
+        states
+    }
+}
+
+impl Layers {
+    /// Reads a machine or a network from a safetensors file.
+    ///
+    /// A network has the tensors of two machines (see [`Rbm::load`]), with `bottom.` and `top.` before
+    /// their names.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let path = path.as_ref();
+        let failed = |reason| ModelError::File { path: path.display().to_string(), reason };
+        let bytes = file::bytes(path).map_err(failed)?;
+        let tensors = file::open(&bytes).map_err(failed)?;
+        let is_network = tensors.names().iter().any(|name| name.starts_with(PREFIXES[1]));
+        if !is_network {
+            return file::machine(&tensors, "").map(Self::One).map_err(failed);
+        }
+        let machine = |prefix| file::machine(&tensors, prefix).map_err(failed);
+        let (bottom, top) = (machine(PREFIXES[0])?, machine(PREFIXES[1])?);
+        Dbn::new(bottom, top).map(Self::Two).map_err(|error| failed(error.to_string()))
+    }
+}
