@@ -37,7 +37,7 @@ pub mod kernel;
 pub mod linear;
 pub mod math;
 pub mod model;
-mod names;
+pub mod names;
 pub mod rng;
 pub mod run;
 pub mod sampler;

@@ -14,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod adam;
+pub mod adam;
 mod gibbs;
 mod gradient;
 mod machine;

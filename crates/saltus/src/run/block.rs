@@ -4,21 +4,11 @@
 use super::driver::Failed;
 use super::{Observable, RunError, Settings, SiteRecord};
 use crate::checkpoint::{ChainSnapshot, Sums};
-use crate::kernel::block_gibbs::BlockGibbs;
-use crate::kernel::conditional::Conditional;
-use crate::kernel::gibbs::Gibbs;
-use crate::kernel::hamming_ball::HammingBall;
-use crate::kernel::local_change::LocalChange;
-use crate::kernel::metropolis::Metropolis;
-use crate::kernel::path::PathProposal;
-use crate::kernel::random_walk::RandomWalk;
-use crate::kernel::row::RowFormula;
-use crate::kernel::row_table::Rows;
+use crate::kernel::transition::{Transition, WithKernel};
 use crate::kernel::{Kernel, Position, StepReport};
 use crate::math::bytes::count_differences;
-use crate::model::{Differences, Model};
+use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
-use crate::sampler::Sampler;
 use crate::sink::ChainDraws;
 use std::ops::Range;
 
@@ -108,31 +98,27 @@ pub(super) fn new_block<'a, M: Model>(
     chains: Range<usize>,
     observables: &'a Observables<'a>,
 ) -> Result<Box<dyn ChainBlock + 'a>, RunError> {
-    let &Settings { weight, differences, .. } = settings;
-    let rows = |formula| Metropolis(Rows { formula, weight, differences });
-    match settings.sampler {
-        Sampler::Rwm => boxed(model, RandomWalk, settings, chains, observables),
-        Sampler::Hb => boxed(model, Conditional(HammingBall), settings, chains, observables),
-        Sampler::Bg => boxed(model, Conditional(BlockGibbs), settings, chains, observables),
-        Sampler::Gibbs => boxed(model, Conditional(Gibbs), settings, chains, observables),
-        Sampler::Lb1 | Sampler::Gwg | Sampler::Pas => {
-            let differences = match settings.sampler {
-                Sampler::Lb1 => Differences::Exact,
-                _ => differences,
-            };
-            // One change is followed; a path of many is quicker drawn from a whole evaluation.
-            if settings.sampler != Sampler::Pas && LocalChange::suits(model, differences) {
-                boxed(model, LocalChange { weight }, settings, chains, observables)
-            } else {
-                let kernel = Metropolis(PathProposal { weight, differences });
-                boxed(model, kernel, settings, chains, observables)
-            }
-        }
-        Sampler::Dmala => boxed(model, rows(RowFormula::Normalised), settings, chains, observables),
-        Sampler::Dlmcf => boxed(model, rows(RowFormula::Euler), settings, chains, observables),
-        Sampler::Dlmc => {
-            boxed(model, rows(settings.solver.formula()), settings, chains, observables)
-        }
+    let &Settings { sampler, weight, solver, differences, .. } = settings;
+    let transition = Transition { sampler, weight, solver, differences };
+    transition.with_kernel(model, NewBlock { model, settings, chains, observables })
+}
+
+struct NewBlock<'a, 's, M> {
+    model: &'a M,
+    settings: &'s Settings,
+    chains: Range<usize>,
+    observables: &'a Observables<'a>,
+}
+
+impl<'a, M: Model> WithKernel<'a, M> for NewBlock<'a, '_, M> {
+    type Output = Result<Box<dyn ChainBlock + 'a>, RunError>;
+
+    fn with<K>(self, kernel: K) -> Self::Output
+    where
+        K: Kernel<M> + 'a,
+        K::Memory: 'a,
+    {
+        boxed(self.model, kernel, self.settings, self.chains, self.observables)
     }
 }
 

@@ -1,0 +1,22 @@
+//! Deep energy-based models of discrete data, to sample from and to train with [`saltus`].
+//!
+//! An [`Architecture`] names a network of the family of residual networks that the paper trains.
+//! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
+//! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
+//! crate's own loops.
+
+pub mod architecture;
+mod base;
+mod cpu;
+mod model;
+mod network;
+mod parameters;
+#[cfg(test)]
+mod reference;
+
+pub use architecture::Architecture;
+pub use base::Base;
+pub use cpu::{Cpu, CpuWorkspace};
+pub use model::{DeepCache, DeepModel};
+pub use network::Network;
+pub use parameters::Parameters;
