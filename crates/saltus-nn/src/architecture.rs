@@ -20,7 +20,7 @@ const SIDE: usize = 3;
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(into = "Sizes", try_from = "Sizes")]
 pub struct Architecture {
     rows: usize,
     columns: usize,
@@ -81,11 +81,14 @@ impl Architecture {
     /// Fails if the numbers of such a network could not be counted.
     fn check(self) -> Result<Self, ModelError> {
         const MOST: u128 = u32::MAX as u128;
-        let [width, blocks, pixels] =
-            [self.width, self.blocks + HALVINGS, self.rows * self.columns].map(|n| n as u128);
-        let projected = self.values as u128 * self.projection as u128;
-        let weights = projected + 2 * 9 * (width * width) * blocks;
-        if weights > MOST || width * pixels > MOST {
+        let [width, blocks, pixels, values, projection] =
+            [self.width, self.blocks, self.rows * self.columns, self.values, self.projection]
+                .map(|number| number as u128);
+        // In this order nothing overflows: each factor is small once the last product is.
+        let counts = [width * width, width * pixels, (values + 9 * width) * projection];
+        if counts.iter().any(|count| *count > MOST)
+            || 2 * 9 * width * width * (blocks + 2) > MOST
+        {
             return Err(ModelError::Invalid(format!(
                 "{} channels in {} blocks for {}×{} pixels are more than saltus can index",
                 self.width, self.blocks, self.rows, self.columns
@@ -159,6 +162,34 @@ impl Architecture {
                 .collect(),
             last: layer(width, 1, 1, 1),
         }
+    }
+}
+
+/// The numbers of an architecture in a file, where they may be any.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sizes {
+    rows: usize,
+    columns: usize,
+    values: usize,
+    width: usize,
+    blocks: usize,
+    projection: usize,
+}
+
+impl From<Architecture> for Sizes {
+    fn from(architecture: Architecture) -> Self {
+        let Architecture { rows, columns, values, width, blocks, projection } = architecture;
+        Self { rows, columns, values, width, blocks, projection }
+    }
+}
+
+impl TryFrom<Sizes> for Architecture {
+    type Error = ModelError;
+
+    fn try_from(sizes: Sizes) -> Result<Self, ModelError> {
+        let Sizes { rows, columns, values, width, blocks, projection } = sizes;
+        Self::new(rows, columns, values, width)?.with_blocks(blocks)?.with_projection(projection)
     }
 }
 

@@ -49,6 +49,7 @@ pub mod stats;
 pub mod store;
 pub mod study;
 pub mod summary;
+pub mod tensor_file;
 pub mod trace;
 pub mod train;
 pub mod tune;

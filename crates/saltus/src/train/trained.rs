@@ -8,11 +8,7 @@ use crate::model::ModelError;
 use crate::model::rbm::Rbm;
 use crate::rng::ChainRng;
 use crate::space::Space;
-use safetensors::{Dtype, View};
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Write;
+use crate::tensor_file::{self, Tensor};
 use std::path::Path;
 
 /// A trained machine and how it came about.
@@ -88,21 +84,6 @@ impl Trained {
     /// trained in its metadata. The file appears whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>, about: &str) -> Result<(), TrainError> {
         let path = path.as_ref();
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        self.write(partial.as_ref(), about)
-            .and_then(|()| fs::rename(&partial, path).map_err(|error| error.to_string()))
-            .map_err(|reason| {
-                // It may not even have come into being.
-                let _ = fs::remove_file(&partial);
-                TrainError::File {
-                    path: path.display().to_string(),
-                    reason: format!("cannot be written: {reason}"),
-                }
-            })
-    }
-
-    fn write(&self, path: &Path, about: &str) -> Result<(), String> {
         let space = &self.machine.space;
         let visible = match space.planes() {
             1 => vec![space.sites()],
@@ -115,14 +96,9 @@ impl Trained {
             ("visible_bias", &self.machine.visible_bias, visible.clone()),
             ("data_mean", &self.data_mean, visible),
         ]
-        .map(|(name, numbers, shape)| (name, Tensor::new(numbers, shape)));
-        // One entry: several would come in an order of their own in every file.
-        let metadata = HashMap::from([("training".to_owned(), self.in_words(about))]);
-        let bytes =
-            safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
-        // Not by the crate's own function, whose files nobody but their owner may read.
-        let mut file = File::create(path).map_err(|error| error.to_string())?;
-        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(|error| error.to_string())
+        .map(|(name, numbers, shape)| (name, Tensor::floats(numbers, shape)));
+        tensor_file::write(path, tensors, ("training", &self.in_words(about)))
+            .map_err(|reason| TrainError::File { path: path.display().to_string(), reason })
     }
 
     /// Everything that decides the bytes of the machine.
@@ -134,35 +110,5 @@ impl Trained {
             self.updates,
             env!("CARGO_PKG_VERSION")
         )
-    }
-}
-
-/// A tensor on its way into a file.
-struct Tensor {
-    bytes: Vec<u8>,
-    shape: Vec<usize>,
-}
-
-impl Tensor {
-    fn new(numbers: &[f32], shape: Vec<usize>) -> Self {
-        Self { bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect(), shape }
-    }
-}
-
-impl View for Tensor {
-    fn dtype(&self) -> Dtype {
-        Dtype::F32
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
     }
 }

@@ -1,19 +1,18 @@
 //! Machines from safetensors files, and why a file is not one.
 
 use super::Rbm;
-use safetensors::{Dtype, SafeTensors};
+use crate::tensor_file::{self, Tensors};
 use std::path::Path;
 
 /// Reads a machine from a file; the error is the reason alone.
 pub(super) fn read(path: &Path) -> Result<Rbm, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
-    let file = SafeTensors::deserialize(&bytes)
-        .map_err(|error| format!("is not a whole safetensors file: {error}"))?;
-    let (hidden_bias, shape) = tensor(&file, "hidden_bias")?;
+    let bytes = tensor_file::read(path)?;
+    let file = Tensors::new(&bytes)?;
+    let (hidden_bias, shape) = file.floats("hidden_bias")?;
     let [hidden] = shape[..] else {
         return Err(format!("tensor hidden_bias has shape {shape:?}, expected [hidden]"));
     };
-    let (visible_bias, visible_shape) = tensor(&file, "visible_bias")?;
+    let (visible_bias, visible_shape) = file.floats("visible_bias")?;
     let values = match visible_shape[..] {
         [_] => 2,
         [_, values] if values != 2 => values,
@@ -24,45 +23,20 @@ pub(super) fn read(path: &Path) -> Result<Rbm, String> {
             ));
         }
     };
-    let expect = |name: &str, found: &[usize], expected: &[usize]| {
-        if found == expected {
-            Ok(())
-        } else {
-            Err(format!("tensor {name} has shape {found:?}, expected {expected:?}"))
-        }
-    };
-    let (weight, shape) = tensor(&file, "weight")?;
-    expect("weight", &shape, &[&[hidden], &visible_shape[..]].concat())?;
-    let data_mean = if file.names().contains(&"data_mean") {
-        let (data_mean, shape) = tensor(&file, "data_mean")?;
-        expect("data_mean", &shape, &visible_shape)?;
-        Some(data_mean)
-    } else {
-        None
+    let weight = file.floats_of_shape("weight", &[&[hidden], &visible_shape[..]].concat())?;
+    let data_mean = match file.contains("data_mean") {
+        true => Some(file.floats_of_shape("data_mean", &visible_shape)?),
+        false => None,
     };
     Rbm::new(values, &weight, &hidden_bias, &visible_bias, data_mean.as_deref())
         .map_err(|error| error.to_string())
-}
-
-/// The numbers and the shape of a tensor of 32-bit floats.
-fn tensor(file: &SafeTensors<'_>, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {
-    let tensor = file.tensor(name).map_err(|_| {
-        let mut names = file.names();
-        names.sort_unstable();
-        format!("has no tensor {name}; it has {}", names.join(", "))
-    })?;
-    if tensor.dtype() != Dtype::F32 {
-        return Err(format!("tensor {name} has type {:?}, expected F32", tensor.dtype()));
-    }
-    let numbers =
-        tensor.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    Ok((numbers, tensor.shape().to_vec()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Model, ModelError};
+    use safetensors::Dtype;
     use safetensors::tensor::{TensorView, serialize_to_file};
 
     /// Writes tensors of zeros with the given shapes, after `change` has had its way with them.
