@@ -84,17 +84,17 @@ impl Architecture {
         let [width, blocks, pixels, values, projection] =
             [self.width, self.blocks, self.rows * self.columns, self.values, self.projection]
                 .map(|number| number as u128);
-        // In this order nothing overflows: each factor is small once the last product is.
-        let counts = [width * width, width * pixels, (values + 9 * width) * projection];
-        if counts.iter().any(|count| *count > MOST)
-            || 2 * 9 * width * width * (blocks + 2) > MOST
-        {
+        let squares = width.saturating_mul(18 * width).saturating_mul(blocks + HALVINGS as u128);
+        let projected = (values + 9 * width).saturating_mul(projection);
+        if squares > MOST || projected > MOST || width * pixels > MOST {
             return Err(ModelError::Invalid(format!(
                 "{} channels in {} blocks for {}×{} pixels are more than saltus can index",
                 self.width, self.blocks, self.rows, self.columns
             )));
         }
-        Ok(self)
+        // Two values are not projected.
+        let projection = if self.values == 2 { Self::PROJECTION } else { self.projection };
+        Ok(Self { projection, ..self })
     }
 
     /// The space of its states: a site per pixel.

@@ -98,15 +98,16 @@ impl Dataset {
 
     /// Its folder among those of other sets.
     fn folder(&self) -> &Path {
-        Path::new(match self {
+        match self {
             Self::StaticMnist => "mnist-static-binarized",
             Self::DynamicMnist => "mnist",
             Self::Omniglot => "omniglot",
             Self::Caltech => "caltech101-silhouettes",
             Self::Frey => "frey-faces",
             Self::Histopathology => "histopathology",
-            Self::Folder(folder) => folder,
-        })
+            Self::Folder(folder) => return folder,
+        }
+        .as_ref()
     }
 
     /// Whether its chains are so few that the replay buffer is small (spec §7.1).
@@ -172,7 +173,8 @@ impl Dataset {
         };
         let has_images = |folder: &PathBuf| {
             let names = ["train-", ""].iter();
-            names.flat_map(|part| ENDINGS.map(|ending| folder.join(format!("{part}{ending}"))))
+            names
+                .flat_map(|part| ENDINGS.map(|ending| folder.join(format!("{part}{ending}"))))
                 .any(|path| path.is_file())
         };
         candidates.into_iter().find(has_images).ok_or_else(|| match self {
@@ -199,7 +201,9 @@ impl Dataset {
     /// What belongs where.
     fn missing(&self, folder: &Path, parts: &[&str]) -> String {
         let files = match self {
-            Self::StaticMnist | Self::Caltech | Self::Histopathology => &["train", "valid", "test"][..],
+            Self::StaticMnist | Self::Caltech | Self::Histopathology => {
+                &["train", "valid", "test"][..]
+            }
             Self::DynamicMnist => &["train", "t10k"],
             Self::Omniglot => &["train", "test"],
             Self::Frey => &[""],
@@ -298,7 +302,13 @@ impl Parts {
             .transpose()
         };
         let (validation, test) = (judge(self.validation)?, judge(self.test)?);
-        Ok(Split { rows, columns, training: examples(self.training, values, folder)?, validation, test })
+        Ok(Split {
+            rows,
+            columns,
+            training: examples(self.training, values, folder)?,
+            validation,
+            test,
+        })
     }
 }
 

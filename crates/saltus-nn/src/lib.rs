@@ -3,16 +3,19 @@
 //! An [`Architecture`] names a network of the family of residual networks that the paper trains.
 //! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
 //! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
-//! crate's own loops.
+//! crate's own loops. [`data`] reads images, [`train`] learns from them.
 
 pub mod architecture;
 mod base;
 mod cpu;
+pub mod data;
+mod file;
 mod model;
 mod network;
 mod parameters;
 #[cfg(test)]
 mod reference;
+pub mod train;
 
 pub use architecture::Architecture;
 pub use base::Base;

@@ -78,7 +78,8 @@ fn pooled_sets_are_split_without_loss() {
     write(&letters, "train-images-idx3-ubyte", &[255; 16]);
     write(&letters, "test-images-idx3-ubyte", &[255; 16]);
     let split = Dataset::Omniglot.load(data.path(), None).unwrap();
-    let counts = [split.training, split.validation.unwrap(), split.test.unwrap()].map(|part| part.count());
+    let counts =
+        [split.training, split.validation.unwrap(), split.test.unwrap()].map(|part| part.count());
     assert_eq!(counts, [10, 2, 4]);
 }
 
@@ -114,7 +115,9 @@ fn what_is_missing_or_malformed_is_named() {
     assert!(sentence.contains("did you mean 'static-mnist'?"), "{sentence}");
     let own = data.path().join("mnist-static-binarized");
     write(&own, "train-images-idx3-ubyte", &[0, 1]);
-    assert!(refused(&Dataset::StaticMnist).starts_with("no valid-images-idx3-ubyte of static-mnist"));
+    assert!(
+        refused(&Dataset::StaticMnist).starts_with("no valid-images-idx3-ubyte of static-mnist")
+    );
     write(&own, "valid-images-idx3-ubyte", &[0, 1]);
     write(&own, "test-images-idx3-ubyte", &[0, 37]);
     assert!(refused(&Dataset::StaticMnist).contains("not all 0 and 1"));
