@@ -3,12 +3,16 @@
 mod flow;
 mod model;
 mod paper;
+#[cfg(feature = "deep")]
+mod resnet;
 mod store;
 mod train;
 
 pub use flow::FlowArguments;
 pub use model::*;
 pub use paper::PaperArguments;
+#[cfg(feature = "deep")]
+pub use resnet::TrainResnetArguments;
 pub use store::{ExportArguments, StoreArguments};
 pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
 

@@ -2,6 +2,8 @@
 
 mod mosaic;
 mod report;
+#[cfg(feature = "deep")]
+mod resnet;
 
 use crate::arguments::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
 use crate::failure::{Failure, Finish};
@@ -24,6 +26,15 @@ const PER_WEIGHT: usize = 5;
 pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
     match &arguments.model {
         TrainedModel::Rbm(arguments) => rbm(arguments),
+        #[cfg(feature = "deep")]
+        TrainedModel::Resnet(arguments) => resnet::run(arguments),
+        #[cfg(not(feature = "deep"))]
+        TrainedModel::Resnet(_) => Err(Failure::Failed(
+            "this saltus was built without deep models: `cargo install --path crates/saltus-cli \
+             --features deep` (or `cargo run --release --features deep -- train resnet …`) builds \
+             one that has them"
+                .to_owned(),
+        )),
     }
 }
 
