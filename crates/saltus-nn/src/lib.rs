@@ -3,10 +3,13 @@
 //! An [`Architecture`] names a network of the family of residual networks that the paper trains.
 //! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
 //! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
-//! crate's own loops. [`data`] reads images, [`train`] learns from them.
+//! crate's own loops, and with the feature `burn` `Burn` by burn's tensors, on a GPU with `wgpu` or
+//! `cuda`. [`data`] reads images, [`train`] learns from them.
 
 pub mod architecture;
 mod base;
+#[cfg(feature = "burn")]
+mod burn;
 mod cpu;
 pub mod data;
 mod file;
@@ -19,6 +22,8 @@ pub mod train;
 
 pub use architecture::Architecture;
 pub use base::Base;
+#[cfg(feature = "burn")]
+pub use burn::Burn;
 pub use cpu::{Cpu, CpuWorkspace};
 pub use model::{DeepCache, DeepModel};
 pub use network::Network;
