@@ -264,7 +264,8 @@ fn append(images: &mut Images, others: Images, folder: &Path) -> Result<(), Data
     Ok(())
 }
 
-/// Shuffles images and takes so many from the end; fewer, if there are not eight times as many.
+/// Shuffles images and takes so many from the end, but at most an eighth to validate and a quarter to
+/// test.
 fn split(mut images: Images, validation: usize, test: usize) -> Parts {
     let size = images.rows * images.columns;
     let mut rng = ChainRng::new(SEED, Stream::Training(0));

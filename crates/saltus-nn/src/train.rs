@@ -319,8 +319,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
             return diverged(format!("the mean of log π is {mean}"));
         }
         let numbers = self.model.parameters().numbers();
-        // NaN is not below anything.
-        match numbers.iter().find(|number| !(number.abs() <= LARGEST)) {
+        match numbers.iter().find(|number| number.is_nan() || number.abs() > LARGEST) {
             Some(number) => diverged(format!("a parameter is {number}")),
             None => Ok(()),
         }

@@ -137,7 +137,7 @@ fn go_on(
             Err(error) => break Err(error),
         };
         keeper.unsaved.push(report);
-        if training.iteration() % every == 0 && !training.is_complete() {
+        if training.iteration().is_multiple_of(every) && !training.is_complete() {
             keeper.save(&training)?;
         }
         let done = (training.iteration(), training.settings().iterations);
