@@ -6,6 +6,8 @@
 
 mod convolve;
 mod entrance;
+#[cfg(test)]
+mod instructions;
 mod layer;
 mod narrow;
 mod network;

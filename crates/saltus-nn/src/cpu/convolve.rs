@@ -5,7 +5,7 @@
 
 use super::packed::{PANEL, Packed};
 use super::plan::{Group, Pixel, Plan};
-use pulp::{Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd};
 
 /// Pixels that are added up together, so that a loaded weight is used that often. Images of 28, 14
 /// and 7 pixels a side are whole numbers of sevens, and seven by a panel leave registers free even
@@ -25,6 +25,7 @@ pub(super) enum Start<'a> {
 
 /// Makes every pixel of the output of a plan.
 pub(super) fn convolve(
+    instructions: Arch,
     plan: &Plan,
     weights: &Packed,
     start: Start<'_>,
@@ -32,7 +33,7 @@ pub(super) fn convolve(
     output: &mut [f32],
 ) {
     for (group, weights) in plan.groups.iter().zip(&weights.groups) {
-        pulp::Arch::new().dispatch(Convolve { group, weights, start, input, output });
+        instructions.dispatch(Convolve { group, weights, start, input, output });
     }
 }
 
