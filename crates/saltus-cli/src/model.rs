@@ -232,7 +232,7 @@ fn resnet<U: UseModel>(
     // An image on its way through the network takes as much as some parameters per channel.
     let parameters = architecture
         .parameters()
-        .saturating_add(2 * rows * columns * architecture.width() * context.chains.div_ceil(4));
+        .saturating_add(2 * rows * columns * architecture.width() * context.chains.div_ceil(5));
     context.check_parameters(rows * columns, architecture.values(), parameters)?;
     let words = format!(
         "residual network of {} channels and {} parameters from {}",

@@ -110,7 +110,7 @@ fn check_memory(architecture: &Architecture, settings: &TrainSettings) -> Result
     let image = pixels * architecture.width() as f64 * PER_CHANNEL_AND_PIXEL;
     let chains = settings.batch as f64 * pixels * architecture.values() as f64 * 24.0;
     let bytes = architecture.parameters() as f64 * PER_PARAMETER
-        + image * (settings.batch as f64 / 4.0 + 16.0)
+        + image * (settings.batch as f64 / 5.0 + 16.0)
         + chains
         + settings.buffer as f64 * pixels;
     check_bytes("the network, its gradients and its chains", bytes)

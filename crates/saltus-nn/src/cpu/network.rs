@@ -43,8 +43,8 @@ pub(super) struct Workspace {
     input: Vec<f32>,
     first: Vec<f32>,
     blocks: Vec<Activations>,
-    /// Gradient at the first channels.
-    first_gradient: Vec<f32>,
+    /// One for every size of image, from the largest.
+    gradients: Vec<Gradients>,
     /// Gradients at what is seen of the pixels, in planes.
     seen: Vec<f32>,
     /// Mean of every last channel.
@@ -60,8 +60,19 @@ struct Activations {
     inner_slopes: Vec<f32>,
     outer: Vec<f32>,
     outer_slopes: Vec<f32>,
-    inner_gradient: Vec<f32>,
-    outer_gradient: Vec<f32>,
+}
+
+/// Gradients on their way back through images of one size.
+#[derive(Clone, Debug)]
+struct Gradients {
+    inner: Vec<f32>,
+    outer: Vec<f32>,
+}
+
+impl Gradients {
+    fn new(plane: Plane) -> Self {
+        Self { inner: plane.zeros(), outer: plane.zeros() }
+    }
 }
 
 impl Network {
@@ -115,12 +126,17 @@ impl Network {
                         inner_slopes: zeros(),
                         outer: zeros(),
                         outer_slopes: zeros(),
-                        inner_gradient: zeros(),
-                        outer_gradient: zeros(),
                     }
                 })
                 .collect(),
-            first_gradient: first.zeros(),
+            gradients: std::iter::once(first)
+                .chain(
+                    self.blocks
+                        .iter()
+                        .filter_map(|block| block.skip.as_ref().map(|skip| skip.there.output)),
+                )
+                .map(Gradients::new)
+                .collect(),
             seen: vec![0.0; self.entrance.input.pixels() * self.entrance.input.channels],
             means: vec![0.0; self.exit.plane.channels],
             sums: Vec::new(),
@@ -143,7 +159,7 @@ impl Network {
     /// The gradient at the values of the state evaluated last.
     pub(super) fn gradient(&self, work: &mut Workspace, gradient: &mut [f32]) {
         self.back(1.0, work, None);
-        self.entrance.back(&work.first_gradient, &mut work.seen);
+        self.entrance.back(&work.gradients[0].outer, &mut work.seen);
         self.entrance.at_values(&work.seen, gradient);
     }
 
@@ -162,11 +178,12 @@ impl Network {
         let mut sums = std::mem::take(&mut work.sums);
         let (first, others) = sums.split_at_mut(1);
         self.back(factor, work, Some(others));
-        self.entrance.back(&work.first_gradient, &mut work.seen);
+        let gradient = &work.gradients[0].outer;
+        self.entrance.back(gradient, &mut work.seen);
         self.entrance.learn(
             state,
             &work.input,
-            (&work.first_gradient, &work.seen),
+            (gradient, &work.seen),
             (&mut first[0], parameters),
         );
         work.sums = sums;
@@ -192,24 +209,24 @@ impl Network {
 
     /// Takes the gradient back to the first channels.
     fn back(&self, factor: f32, work: &mut Workspace, mut sums: Option<&mut [Gradient]>) {
-        let Workspace { first, blocks, first_gradient, .. } = work;
-        if let Some(last) = blocks.last_mut() {
-            self.exit.back(factor, &mut last.outer_gradient);
-        }
+        let Workspace { first, blocks, gradients, .. } = work;
+        let mut size = gradients.len() - 1;
+        self.exit.back(factor, &mut gradients[size].outer);
         let mut end = sums.as_ref().map_or(0, |sums| sums.len());
         for (number, block) in self.blocks.iter().enumerate().rev() {
-            let (earlier, own) = blocks.split_at_mut(number);
-            let (before, gradient) = match earlier.last_mut() {
-                Some(Activations { outer, outer_gradient, .. }) => (&*outer, outer_gradient),
-                None => (&*first, &mut *first_gradient),
-            };
+            let before = number.checked_sub(1).map_or(&*first, |before| &blocks[before].outer);
+            let (larger, own) = gradients.split_at_mut(size);
             let own_sums = sums.as_deref_mut().map(|sums| {
                 let start = end - block.convolutions().count();
                 let own = &mut sums[start..end];
                 end = start;
                 own
             });
-            block.back(before, &mut own[0], gradient, own_sums);
+            block.back_inside(before, &blocks[number], &mut own[0], own_sums);
+            block.back_to_input(&mut own[0], larger.last_mut());
+            if block.skip.is_some() {
+                size -= 1;
+            }
         }
     }
 }
@@ -246,37 +263,36 @@ impl Block {
         }
     }
 
-    /// From the gradient at its output to that at its input.
-    fn back(
+    /// From the gradient at its output to those at its sums, and from there to its parameters.
+    fn back_inside(
         &self,
         before: &[f32],
-        activations: &mut Activations,
-        gradient: &mut [f32],
+        activations: &Activations,
+        Gradients { inner, outer }: &mut Gradients,
         sums: Option<&mut [Gradient]>,
     ) {
-        let Activations {
-            inner, inner_slopes, outer_slopes, inner_gradient, outer_gradient, ..
-        } = activations;
         let plane = self.first.there.output;
-        multiply(plane, outer_slopes, outer_gradient);
-        self.second.back.apply(outer_gradient, inner_gradient);
-        multiply(plane, inner_slopes, inner_gradient);
-        match &self.skip {
-            Some(skip) => {
-                self.first.back.apply(inner_gradient, gradient);
-                skip.back.add(outer_gradient, gradient);
-            }
-            None => {
-                gradient.copy_from_slice(outer_gradient);
-                self.first.back.add(inner_gradient, gradient);
+        multiply(plane, &activations.outer_slopes, outer);
+        self.second.back.apply(outer, inner);
+        multiply(plane, &activations.inner_slopes, inner);
+        if let Some([first, second, rest @ ..]) = sums {
+            self.first.there.learn(before, inner, first);
+            self.second.there.learn(&activations.inner, outer, second);
+            if let (Some(skip), [sums]) = (&self.skip, rest) {
+                skip.there.learn(before, outer, sums);
             }
         }
-        if let Some([first, second, rest @ ..]) = sums {
-            self.first.there.learn(before, inner_gradient, first);
-            self.second.there.learn(inner, outer_gradient, second);
-            if let (Some(skip), [sums]) = (&self.skip, rest) {
-                skip.there.learn(before, outer_gradient, sums);
+    }
+
+    /// From the gradients at its sums to that at its input, which takes the place of the one at its
+    /// output if the sizes are the same.
+    fn back_to_input(&self, own: &mut Gradients, larger: Option<&mut Gradients>) {
+        match (&self.skip, larger) {
+            (Some(skip), Some(larger)) => {
+                self.first.back.apply(&own.inner, &mut larger.outer);
+                skip.back.add(&own.outer, &mut larger.outer);
             }
+            _ => self.first.back.add(&own.inner, &mut own.outer),
         }
     }
 }
