@@ -4,6 +4,8 @@ mod ais;
 mod flow;
 mod model;
 mod paper;
+#[cfg(feature = "deep")]
+mod resnet;
 mod store;
 mod train;
 
@@ -11,6 +13,8 @@ pub use ais::{AisArguments, Transition};
 pub use flow::FlowArguments;
 pub use model::*;
 pub use paper::PaperArguments;
+#[cfg(feature = "deep")]
+pub use resnet::TrainResnetArguments;
 pub use store::{ExportArguments, StoreArguments};
 pub use train::{
     BinariseArgument, TrainArguments, TrainDbnArguments, TrainRbmArguments, TrainedModel,

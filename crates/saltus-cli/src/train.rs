@@ -3,6 +3,8 @@
 mod dbn;
 mod mosaic;
 mod report;
+#[cfg(feature = "deep")]
+mod resnet;
 
 use crate::arguments::{
     BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel, TrainingArguments,
@@ -28,6 +30,15 @@ pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
     match &arguments.model {
         TrainedModel::Rbm(arguments) => rbm(arguments),
         TrainedModel::Dbn(arguments) => dbn::run(arguments),
+        #[cfg(feature = "deep")]
+        TrainedModel::Resnet(arguments) => resnet::run(arguments),
+        #[cfg(not(feature = "deep"))]
+        TrainedModel::Resnet(_) => Err(Failure::Failed(
+            "this saltus was built without deep models: `cargo install --path crates/saltus-cli \
+             --features deep` (or `cargo run --release --features deep -- train resnet …`) builds \
+             one that has them"
+                .to_owned(),
+        )),
     }
 }
 

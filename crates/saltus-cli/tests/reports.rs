@@ -40,7 +40,8 @@ fn the_list_names_everything_once() {
         assert_eq!(lines.count(), 1, "{name}");
     }
     let json = saltus("list --json").json();
-    for (key, count) in [("models", 7), ("samplers", 11), ("weights", 5), ("solvers", 4)] {
+    let models = if cfg!(feature = "deep") { 8 } else { 7 };
+    for (key, count) in [("models", models), ("samplers", 11), ("weights", 5), ("solvers", 4)] {
         let entries = json[key].as_array().unwrap();
         assert_eq!(entries.len(), count, "{key}");
         assert!(entries.iter().all(|entry| !entry["description"].as_str().unwrap().is_empty()));

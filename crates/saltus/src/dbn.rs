@@ -10,6 +10,7 @@ use crate::model::ModelError;
 use crate::model::rbm::{Rbm, file};
 use crate::rng::ChainRng;
 use crate::space::Space;
+use crate::tensor_file::{self, Tensors};
 use std::path::Path;
 
 /// A network of two machines.
@@ -101,9 +102,9 @@ impl Layers {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
         let failed = |reason| ModelError::File { path: path.display().to_string(), reason };
-        let bytes = file::bytes(path).map_err(failed)?;
-        let tensors = file::open(&bytes).map_err(failed)?;
-        let is_network = tensors.names().iter().any(|name| name.starts_with(PREFIXES[1]));
+        let bytes = tensor_file::read(path).map_err(failed)?;
+        let tensors = Tensors::new(&bytes).map_err(failed)?;
+        let is_network = tensors.contains(&format!("{}weight", PREFIXES[1]));
         if !is_network {
             return file::machine(&tensors, "").map(Self::One).map_err(failed);
         }

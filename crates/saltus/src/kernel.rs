@@ -18,6 +18,8 @@ pub mod random_walk;
 pub mod row;
 pub mod row_table;
 mod sum_tree;
+pub mod transition;
+pub mod walk;
 
 use crate::model::{Model, ModelError};
 use crate::rng::ChainRng;

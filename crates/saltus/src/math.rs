@@ -146,8 +146,14 @@ pub(crate) fn ln(x: f32) -> f32 {
 ///
 /// `max(x, 0)` plus the first is the softplus of x; leaving that sum to the caller lets it be
 /// taken in double precision.
+///
+/// ```
+/// let (log, on, off) = saltus::math::logistic(3f32.ln());
+/// assert!((on - 0.75).abs() < 1e-6 && (off - 0.25).abs() < 1e-6);
+/// assert!((log - (4.0f32 / 3.0).ln()).abs() < 1e-6);
+/// ```
 #[inline(always)]
-pub(crate) fn logistic(x: f32) -> (f32, f32, f32) {
+pub fn logistic(x: f32) -> (f32, f32, f32) {
     let small = exp::<Plain>(-smaller(x.abs(), EXP_LIMIT));
     let large = 1.0 / (1.0 + small);
     let small = small * large;
@@ -157,9 +163,16 @@ pub(crate) fn logistic(x: f32) -> (f32, f32, f32) {
 
 /// Runs a loop compiled for the best instruction set of this machine.
 ///
-/// What the loop calls must be `#[inline(always)]` to be compiled with it.
+/// What the loop calls must be `#[inline(always)]` to be compiled with it; so must a closure that is
+/// long.
+///
+/// ```
+/// let (x, mut y) = (vec![1.5f32; 100], vec![1.0f32; 100]);
+/// saltus::math::vectorised(|| y.iter_mut().zip(&x).for_each(|(y, x)| *y += 2.0 * x));
+/// assert_eq!(y, [4.0; 100]);
+/// ```
 #[inline(always)]
-pub(crate) fn vectorised<R>(body: impl FnOnce() -> R) -> R {
+pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(body)
 }
 

@@ -201,8 +201,8 @@ pub trait Model: Send + Sync {
     }
 }
 
-/// The differences by trying every value of every site.
-pub(crate) fn brute_force_diff<M: Model + ?Sized>(
+/// The differences by trying every value of every site; `log_prob` is known already.
+pub fn brute_force_diff<M: Model + ?Sized>(
     model: &M,
     states: States<'_>,
     cache: &mut M::Cache,
@@ -237,7 +237,7 @@ pub(crate) fn brute_force_diff<M: Model + ?Sized>(
 }
 
 /// Fails with a sentence if a number of a model's parameters is not finite.
-pub(crate) fn check_finite(what: &str, numbers: &[f32]) -> Result<(), ModelError> {
+pub fn check_finite(what: &str, numbers: &[f32]) -> Result<(), ModelError> {
     match numbers.iter().position(|number| !number.is_finite()) {
         None => Ok(()),
         Some(at) => Err(ModelError::invalid(format!(
@@ -248,7 +248,7 @@ pub(crate) fn check_finite(what: &str, numbers: &[f32]) -> Result<(), ModelError
 }
 
 /// Fails with a sentence if a table of parameters has the wrong length.
-pub(crate) fn check_length(what: &str, found: usize, expected: usize) -> Result<(), ModelError> {
+pub fn check_length(what: &str, found: usize, expected: usize) -> Result<(), ModelError> {
     if found == expected {
         Ok(())
     } else {

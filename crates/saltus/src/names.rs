@@ -1,11 +1,12 @@
 //! Sentences for a name that does not exist, with the nearest one that does.
 
 /// "unknown sampler 'dlcm': did you mean 'dlmc'? (known: …)".
-pub(crate) fn unknown<'a>(
-    kind: &str,
-    given: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> String {
+///
+/// ```
+/// let sentence = saltus::names::unknown("dataset", "mnits", ["mnist", "omniglot"]);
+/// assert_eq!(sentence, "unknown dataset 'mnits': did you mean 'mnist'? (known: mnist, omniglot)");
+/// ```
+pub fn unknown<'a>(kind: &str, given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let nearest = known.iter().min_by_key(|name| edit_distance(given, name));
     let hint = match nearest {

@@ -3,14 +3,12 @@
 
 mod block;
 mod driver;
-mod kernels;
 mod outcome;
 mod running_ess;
 mod settings;
 mod sites;
 mod stop;
 
-pub(crate) use kernels::{UseKernel, with_kernel};
 pub use outcome::{Ended, Outcome, Reached, Seconds};
 pub use settings::{RunError, Settings};
 pub(crate) use sites::SiteRecord;

@@ -14,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod adam;
+pub mod adam;
 mod file;
 mod gibbs;
 mod gradient;

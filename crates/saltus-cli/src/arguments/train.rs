@@ -25,6 +25,20 @@ pub enum TrainedModel {
     Rbm(TrainRbmArguments),
     /// Deep belief network: a second machine on the hidden units of a first
     Dbn(TrainDbnArguments),
+    /// Deep energy-based model, a residual network, from images
+    #[cfg(feature = "deep")]
+    Resnet(super::TrainResnetArguments),
+    /// Deep energy-based model, a residual network, from images (not part of this build)
+    #[cfg(not(feature = "deep"))]
+    Resnet(AbsentArguments),
+}
+
+/// Whatever is asked of a model that was left out of this build.
+#[cfg(not(feature = "deep"))]
+#[derive(Debug, Args)]
+pub struct AbsentArguments {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _all: Vec<std::ffi::OsString>,
 }
 
 const DATA: &str = "Data";

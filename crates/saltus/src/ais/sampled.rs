@@ -5,10 +5,11 @@ use super::block::{Chains, Walk};
 use super::ladder::Visit;
 use super::pilot::Scales;
 use super::tempered::Tempered;
+use crate::kernel::transition::WithKernel;
 use crate::kernel::{Kernel, StepError, StepReport};
 use crate::model::Model;
 use crate::model::independent::Independent;
-use crate::run::{Settings, UseKernel, with_kernel};
+use crate::run::Settings;
 use std::sync::Arc;
 
 /// The chains of a block under one kernel.
@@ -29,7 +30,8 @@ pub(super) fn walk<'a, M: Model>(
     scales: Scales,
 ) -> Box<dyn Walk + 'a> {
     let tempered = || Tempered::new(model, base.clone());
-    with_kernel(&tempered(), settings, NewWalk { model: tempered(), chains, scales })
+    let user = NewWalk { model: tempered(), chains, scales };
+    settings.transition().with_kernel(&tempered(), user)
 }
 
 struct NewWalk<'a, M: Model> {
@@ -38,11 +40,12 @@ struct NewWalk<'a, M: Model> {
     scales: Scales,
 }
 
-impl<'a, M: Model> UseKernel<'a, Tempered<'a, M>> for NewWalk<'a, M> {
+impl<'a, M: Model> WithKernel<'a, Tempered<'a, M>> for NewWalk<'a, M> {
     type Output = Box<dyn Walk + 'a>;
 
-    fn call<K: Kernel<Tempered<'a, M>> + 'a>(self, kernel: K) -> Self::Output
+    fn with<K>(self, kernel: K) -> Self::Output
     where
+        K: Kernel<Tempered<'a, M>> + 'a,
         K::Memory: 'a,
     {
         let Self { model, chains, scales } = self;

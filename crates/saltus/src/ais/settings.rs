@@ -64,6 +64,9 @@ impl AisSettings {
         if self.temperatures < 2 {
             return Err(AisError::Temperatures(self.temperatures));
         }
+        if self.sampler.is_weighted() {
+            return Err(AisError::Weighted(self.sampler));
+        }
         Ok(self.of_the_sampler().check(space)?)
     }
 
@@ -95,6 +98,9 @@ pub enum AisError {
     /// A ladder without steps.
     #[error("annealing needs at least 2 temperatures, got {0}")]
     Temperatures(usize),
+    /// A sampler that does not leave a distribution as it is.
+    #[error("the states of {0} count by weights of their own: annealing needs another sampler")]
+    Weighted(Sampler),
     /// A setting of the sampler that makes no sense.
     #[error(transparent)]
     Settings(#[from] RunError),

@@ -2,9 +2,9 @@
 //! and what was kept so far.
 
 use super::driver::Failed;
-use super::kernels::{UseKernel, with_kernel};
 use super::{Observable, RunError, Settings, SiteRecord};
 use crate::checkpoint::{ChainSnapshot, Sums};
+use crate::kernel::transition::WithKernel;
 use crate::kernel::{Kernel, Position, StepReport};
 use crate::math::bytes::count_differences;
 use crate::model::Model;
@@ -100,25 +100,26 @@ pub(super) fn new_block<'a, M: Model>(
     chains: Range<usize>,
     observables: &'a Observables<'a>,
 ) -> Result<Box<dyn ChainBlock + 'a>, RunError> {
-    with_kernel(model, settings, NewBlock { model, settings, chains, observables })
+    let user = NewBlock { model, settings, chains, observables };
+    settings.transition().with_kernel(model, user)
 }
 
-struct NewBlock<'a, 's, M: Model> {
+struct NewBlock<'a, 's, M> {
     model: &'a M,
     settings: &'s Settings,
     chains: Range<usize>,
     observables: &'a Observables<'a>,
 }
 
-impl<'a, M: Model> UseKernel<'a, M> for NewBlock<'a, '_, M> {
+impl<'a, M: Model> WithKernel<'a, M> for NewBlock<'a, '_, M> {
     type Output = Result<Box<dyn ChainBlock + 'a>, RunError>;
 
-    fn call<K: Kernel<M> + 'a>(self, kernel: K) -> Self::Output
+    fn with<K>(self, kernel: K) -> Self::Output
     where
+        K: Kernel<M> + 'a,
         K::Memory: 'a,
     {
-        let Self { model, settings, chains, observables } = self;
-        boxed(model, kernel, settings, chains, observables)
+        boxed(self.model, kernel, self.settings, self.chains, self.observables)
     }
 }
 

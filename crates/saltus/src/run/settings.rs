@@ -1,6 +1,7 @@
 //! What a run is asked to do, and whether that can be done.
 
 use crate::kernel::closeness::Closeness;
+use crate::kernel::transition::Transition;
 use crate::model::Differences;
 use crate::sampler::{STEP_SIZES, Sampler, Scale};
 use crate::sink::SinkError;
@@ -159,6 +160,12 @@ impl Settings {
             until_rhat: None,
             ..settings
         }
+    }
+
+    /// What moves the chains.
+    pub(crate) fn transition(&self) -> Transition {
+        let &Self { sampler, weight, solver, differences, closeness, .. } = self;
+        Transition { sampler, weight, solver, differences, closeness }
     }
 
     /// Fails with a sentence if a model of that space cannot be run like this.

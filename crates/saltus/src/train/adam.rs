@@ -6,21 +6,33 @@ const BETAS: (f32, f32) = (0.9, 0.999);
 const EPSILON: f32 = 1e-8;
 
 /// Running means of the gradients of some parameters and of their squares.
-#[derive(Clone, Debug)]
-pub(super) struct Moments {
-    pub(super) first: Vec<f32>,
-    pub(super) second: Vec<f32>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moments {
+    /// Means of the gradients.
+    pub first: Vec<f32>,
+    /// Means of their squares.
+    pub second: Vec<f32>,
 }
 
 impl Moments {
-    pub(super) fn new(parameters: usize) -> Self {
+    /// Those of so many parameters before the first update.
+    pub fn new(parameters: usize) -> Self {
         Self { first: vec![0.0; parameters], second: vec![0.0; parameters] }
     }
 }
 
 /// One update of all parameters.
+///
+/// ```
+/// use saltus::train::adam::{Moments, Step};
+/// let (mut parameters, mut moments) = ([1.0, 1.0], Moments::new(2));
+/// let Moments { first, second } = &mut moments;
+/// Step::new(0.1, 1).apply(&mut parameters, &[7.0, -0.02], (first, second));
+/// // The first step is the learning rate, whatever the size of the gradient.
+/// assert!((parameters[0] - 0.9).abs() < 1e-5 && (parameters[1] - 1.1).abs() < 1e-5);
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub struct Step {
     /// Learning rate over the correction of the mean, which starts at zero.
     rate: f32,
     /// What makes up for squares that start at zero, under the root.
@@ -29,7 +41,7 @@ pub(super) struct Step {
 
 impl Step {
     /// The update of that number, counted from 1.
-    pub(super) fn new(learning_rate: f64, update: usize) -> Self {
+    pub fn new(learning_rate: f64, update: usize) -> Self {
         let update = i32::try_from(update).unwrap_or(i32::MAX);
         let correction = |beta: f32| 1.0 - f64::from(beta).powi(update);
         Self {
@@ -40,7 +52,7 @@ impl Step {
 
     /// Moves parameters against their gradient.
     #[inline(always)]
-    pub(super) fn apply(
+    pub fn apply(
         self,
         parameters: &mut [f32],
         gradient: &[f32],

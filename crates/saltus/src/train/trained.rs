@@ -1,6 +1,6 @@
 //! A machine that was trained: to sample from, to look at, to keep.
 
-use super::file::{self, Tensor};
+use super::file;
 use super::gibbs::{BLOCK, Workspace};
 use super::gradient::Phase;
 use super::machine::{Machine, draw_independent};
@@ -10,6 +10,7 @@ use crate::model::ModelError;
 use crate::model::rbm::Rbm;
 use crate::rng::ChainRng;
 use crate::space::Space;
+use crate::tensor_file::Tensor;
 use std::path::Path;
 
 /// A trained machine and how it came about.
@@ -84,7 +85,7 @@ impl Trained {
     /// Writes it as a safetensors file that [`Rbm::load`] reads, with `about` and how it was
     /// trained in its metadata. The file appears whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>, about: &str) -> Result<(), TrainError> {
-        file::write(path.as_ref(), self.tensors(""), self.in_words(about))
+        file::write(path.as_ref(), self.tensors(""), &self.in_words(about))
     }
 
     /// Writes it as the top machine of a network whose bottom machine is in the file `bottom`, for
@@ -98,7 +99,7 @@ impl Trained {
         let [of_bottom, of_top] = PREFIXES;
         let mut tensors = file::copy(bottom.as_ref(), of_bottom)?;
         tensors.extend(self.tensors(of_top));
-        file::write(path.as_ref(), tensors, self.in_words(about))
+        file::write(path.as_ref(), tensors, &self.in_words(about))
     }
 
     /// Its parameters, by names with that prefix.
@@ -116,7 +117,7 @@ impl Trained {
             ("data_mean", &self.data_mean, visible),
         ];
         let named = tensors
-            .map(|(name, numbers, shape)| (format!("{prefix}{name}"), Tensor::new(numbers, shape)));
+            .map(|(name, numbers, shape)| (format!("{prefix}{name}"), Tensor::floats(numbers, shape)));
         named.into()
     }
 

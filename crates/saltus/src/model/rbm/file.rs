@@ -1,33 +1,22 @@
 //! Machines from safetensors files, and why a file is not one.
 
 use super::Rbm;
-use safetensors::{Dtype, SafeTensors};
+use crate::tensor_file::{self, Tensors};
 use std::path::Path;
 
 /// Reads a machine from a file; the error is the reason alone.
 pub(super) fn read(path: &Path) -> Result<Rbm, String> {
-    machine(&open(&bytes(path)?)?, "")
-}
-
-/// The content of a file.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
-}
-
-/// The tensors of a file.
-pub(crate) fn open(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
-    SafeTensors::deserialize(bytes)
-        .map_err(|error| format!("is not a whole safetensors file: {error}"))
+    machine(&Tensors::new(&tensor_file::read(path)?)?, "")
 }
 
 /// The machine whose tensors have names with that prefix.
-pub(crate) fn machine(file: &SafeTensors<'_>, prefix: &str) -> Result<Rbm, String> {
+pub(crate) fn machine(file: &Tensors<'_>, prefix: &str) -> Result<Rbm, String> {
     let name = |name: &str| format!("{prefix}{name}");
-    let (hidden_bias, shape) = tensor(file, &name("hidden_bias"))?;
+    let (hidden_bias, shape) = file.floats(&name("hidden_bias"))?;
     let [hidden] = shape[..] else {
         return Err(format!("tensor {prefix}hidden_bias has shape {shape:?}, expected [hidden]"));
     };
-    let (visible_bias, visible_shape) = tensor(file, &name("visible_bias"))?;
+    let (visible_bias, visible_shape) = file.floats(&name("visible_bias"))?;
     let values = match visible_shape[..] {
         [_] => 2,
         [_, values] if values != 2 => values,
@@ -38,45 +27,21 @@ pub(crate) fn machine(file: &SafeTensors<'_>, prefix: &str) -> Result<Rbm, Strin
             ));
         }
     };
-    let expect = |name: &str, found: &[usize], expected: &[usize]| {
-        if found == expected {
-            Ok(())
-        } else {
-            Err(format!("tensor {prefix}{name} has shape {found:?}, expected {expected:?}"))
-        }
-    };
-    let (weight, shape) = tensor(file, &name("weight"))?;
-    expect("weight", &shape, &[&[hidden], &visible_shape[..]].concat())?;
-    let data_mean = if file.names().contains(&name("data_mean").as_str()) {
-        let (data_mean, shape) = tensor(file, &name("data_mean"))?;
-        expect("data_mean", &shape, &visible_shape)?;
-        Some(data_mean)
-    } else {
-        None
+    let shape = [&[hidden], &visible_shape[..]].concat();
+    let weight = file.floats_of_shape(&name("weight"), &shape)?;
+    let data_mean = match file.contains(&name("data_mean")) {
+        true => Some(file.floats_of_shape(&name("data_mean"), &visible_shape)?),
+        false => None,
     };
     Rbm::new(values, &weight, &hidden_bias, &visible_bias, data_mean.as_deref())
         .map_err(|error| format!("{prefix}{error}"))
-}
-
-/// The numbers and the shape of a tensor of 32-bit floats.
-fn tensor(file: &SafeTensors<'_>, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {
-    let tensor = file.tensor(name).map_err(|_| {
-        let mut names = file.names();
-        names.sort_unstable();
-        format!("has no tensor {name}; it has {}", names.join(", "))
-    })?;
-    if tensor.dtype() != Dtype::F32 {
-        return Err(format!("tensor {name} has type {:?}, expected F32", tensor.dtype()));
-    }
-    let numbers =
-        tensor.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    Ok((numbers, tensor.shape().to_vec()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Model, ModelError};
+    use safetensors::Dtype;
     use safetensors::tensor::{TensorView, serialize_to_file};
 
     /// Writes tensors of zeros with the given shapes, after `change` has had its way with them.

@@ -1,0 +1,347 @@
+//! The image sets that deep models are trained on: where their files are, how they are split, and how
+//! their grays become values.
+
+use saltus::data::{Binarisation, DataError, Examples, Images, read_images};
+use saltus::names::unknown;
+use saltus::rng::{ChainRng, Stream};
+use saltus::{ModelError, Space};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Seed of splits and of bits that are drawn once for all.
+const SEED: u64 = 777;
+/// What files of images are called after the name of their part, plain and compressed.
+const ENDINGS: [&str; 2] = ["images-idx3-ubyte.gz", "images-idx3-ubyte"];
+
+/// A set of images by name, or any folder of IDX files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dataset {
+    /// MNIST with bits drawn once and published (Larochelle and Murray 2011).
+    StaticMnist,
+    /// MNIST with bits drawn whenever an image is looked at.
+    DynamicMnist,
+    /// Handwritten characters (Lake et al. 2015), bits drawn whenever an image is looked at.
+    Omniglot,
+    /// Silhouettes of the objects of Caltech-101 (Marlin et al. 2010).
+    Caltech,
+    /// Frames of a film of one face (Roweis), 256 levels.
+    Frey,
+    /// Patches of tissue (Tomczak and Welling 2016), 256 levels.
+    Histopathology,
+    /// The files of a folder, found under `--data` or from where the program runs.
+    Folder(PathBuf),
+}
+
+/// Examples to learn from and others to judge by.
+#[derive(Clone, Debug)]
+pub struct Split {
+    /// Rows of an image.
+    pub rows: usize,
+    /// Columns of an image.
+    pub columns: usize,
+    /// To learn from.
+    pub training: Examples,
+    /// To choose by.
+    pub validation: Option<Examples>,
+    /// To report on.
+    pub test: Option<Examples>,
+}
+
+/// The parts of a set before their grays become values.
+struct Parts {
+    training: Images,
+    validation: Option<Images>,
+    test: Option<Images>,
+}
+
+/// How grays become values.
+enum Values {
+    /// They are bits already.
+    Bits,
+    /// They are bits already, the wrong way round.
+    OppositeBits,
+    /// Bits with the gray as probability: drawn anew to learn from, once to judge by.
+    Drawn,
+    /// So many levels.
+    Levels(usize),
+}
+
+impl Dataset {
+    /// The sets that have a name.
+    pub const NAMED: [Self; 6] = [
+        Self::StaticMnist,
+        Self::DynamicMnist,
+        Self::Omniglot,
+        Self::Caltech,
+        Self::Frey,
+        Self::Histopathology,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::StaticMnist => "static-mnist",
+            Self::DynamicMnist => "dynamic-mnist",
+            Self::Omniglot => "omniglot",
+            Self::Caltech => "caltech",
+            Self::Frey => "frey",
+            Self::Histopathology => "histopathology",
+            Self::Folder(folder) => folder.to_str().unwrap_or("a folder"),
+        }
+    }
+
+    /// The set of that name; anything else is the path of a folder.
+    pub fn named(name: &str) -> Self {
+        let known = Self::NAMED.into_iter().find(|dataset| dataset.name() == name);
+        known.unwrap_or_else(|| Self::Folder(PathBuf::from(name)))
+    }
+
+    /// Its folder among those of other sets.
+    fn folder(&self) -> &Path {
+        match self {
+            Self::StaticMnist => "mnist-static-binarized",
+            Self::DynamicMnist => "mnist",
+            Self::Omniglot => "omniglot",
+            Self::Caltech => "caltech101-silhouettes",
+            Self::Frey => "frey-faces",
+            Self::Histopathology => "histopathology",
+            Self::Folder(folder) => return folder,
+        }
+        .as_ref()
+    }
+
+    /// Whether its chains are so few that the replay buffer is small.
+    pub(crate) fn is_small(&self) -> bool {
+        matches!(self, Self::Caltech | Self::Frey | Self::Histopathology)
+    }
+
+    /// Reads it from a folder that has its folder. With `levels`, the grays of a folder without a
+    /// name become so many values; a named set has its own.
+    pub fn load(&self, data: &Path, levels: Option<usize>) -> Result<Split, DataError> {
+        let folder = self.find(data)?;
+        let image = |names: &[&str]| self.images(&folder, names);
+        let needed = |names: &[&str]| {
+            image(names)?.ok_or_else(|| DataError::Missing(self.missing(&folder, names)))
+        };
+        let (parts, values) = match self {
+            Self::StaticMnist | Self::Caltech | Self::Histopathology => {
+                let parts = Parts {
+                    training: needed(&["train"])?,
+                    validation: Some(needed(&["valid"])?),
+                    test: Some(needed(&["test"])?),
+                };
+                let values = match self {
+                    Self::StaticMnist => Values::Bits,
+                    Self::Caltech => Values::OppositeBits,
+                    _ => Values::Levels(256),
+                };
+                (parts, values)
+            }
+            Self::DynamicMnist => {
+                let mut training = needed(&["train"])?;
+                let validation = take_last(&mut training, |count| count / 6);
+                (Parts { training, validation, test: Some(needed(&["t10k"])?) }, Values::Drawn)
+            }
+            Self::Omniglot => {
+                let mut training = needed(&["train"])?;
+                append(&mut training, needed(&["test"])?, &folder)?;
+                (split(training, 1345, 8070), Values::Drawn)
+            }
+            Self::Frey => (split(needed(&["", "train"])?, 200, 200), Values::Levels(256)),
+            Self::Folder(_) => {
+                let training = needed(&["train", ""])?;
+                let values = match levels {
+                    Some(2) => Values::Drawn,
+                    Some(levels) => Values::Levels(levels),
+                    None if is_bits(&training) => Values::Bits,
+                    None => Values::Drawn,
+                };
+                let (validation, test) = (image(&["valid"])?, image(&["test", "t10k"])?);
+                (Parts { training, validation, test }, values)
+            }
+        };
+        parts.into_examples(&values, &folder)
+    }
+
+    /// The folder of its files.
+    fn find(&self, data: &Path) -> Result<PathBuf, DataError> {
+        let own = data.join(self.folder());
+        let candidates = match self {
+            // A folder may also be given from where the program runs.
+            Self::Folder(folder) => [own.clone(), folder.clone()],
+            _ => [own.clone(), data.to_path_buf()],
+        };
+        let has_images = |folder: &PathBuf| {
+            let names = ["train-", ""].iter();
+            names
+                .flat_map(|part| ENDINGS.map(|ending| folder.join(format!("{part}{ending}"))))
+                .any(|path| path.is_file())
+        };
+        candidates.into_iter().find(has_images).ok_or_else(|| match self {
+            Self::Folder(folder) if !folder.is_dir() && !own.is_dir() => {
+                let known = Self::NAMED;
+                let sentence =
+                    unknown("dataset", self.name(), known.iter().map(|dataset| dataset.name()));
+                DataError::Missing(format!(
+                    "{sentence}, and there is no folder {} either",
+                    own.display()
+                ))
+            }
+            _ => DataError::Missing(self.missing(&own, &["train"])),
+        })
+    }
+
+    /// The images of the first of these parts that is there.
+    fn images(&self, folder: &Path, parts: &[&str]) -> Result<Option<Images>, DataError> {
+        let names = parts.iter().flat_map(|part| ENDINGS.map(|ending| file_name(part, ending)));
+        let path = names.map(|name| folder.join(name)).find(|path| path.is_file());
+        path.map(read_images).transpose()
+    }
+
+    /// What belongs where.
+    fn missing(&self, folder: &Path, parts: &[&str]) -> String {
+        let files = match self {
+            Self::StaticMnist | Self::Caltech | Self::Histopathology => {
+                &["train", "valid", "test"][..]
+            }
+            Self::DynamicMnist => &["train", "t10k"],
+            Self::Omniglot => &["train", "test"],
+            Self::Frey => &[""],
+            Self::Folder(_) => &["train"],
+        };
+        let named = |part: &&str| file_name(part, ENDINGS[0]);
+        let files: Vec<String> = files.iter().map(named).collect();
+        let origin = match self {
+            Self::StaticMnist => "Larochelle's binarized MNIST, rows of 28×28 bits",
+            Self::DynamicMnist => "the files of MNIST as they are published",
+            Self::Omniglot => "28×28 grays, ink 255",
+            Self::Caltech => "the 28×28 silhouettes of split 1 as they are published, object 0",
+            Self::Frey => "the 1965 faces of 28×20 grays",
+            Self::Histopathology => "28×28 grays, 0 to 255",
+            Self::Folder(_) => "grays, or bits; valid- and test- files beside it are used too",
+        };
+        format!(
+            "no {} of {} in {}: {} {} there (IDX, or without .gz), {origin}",
+            file_name(parts[0], ENDINGS[1]),
+            self.name(),
+            folder.display(),
+            files.join(", "),
+            if files.len() == 1 { "belongs" } else { "belong" }
+        )
+    }
+}
+
+impl fmt::Display for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+fn file_name(part: &str, ending: &str) -> String {
+    if part.is_empty() { ending.to_owned() } else { format!("{part}-{ending}") }
+}
+
+/// Takes some images from the end; none if that would be none.
+fn take_last(images: &mut Images, how_many: impl Fn(usize) -> usize) -> Option<Images> {
+    let (size, count) = (images.rows * images.columns, images.count());
+    let taken = how_many(count).min(count - 1);
+    let pixels = images.pixels.split_off((count - taken) * size);
+    (taken > 0).then_some(Images { pixels, ..*images })
+}
+
+fn append(images: &mut Images, others: Images, folder: &Path) -> Result<(), DataError> {
+    let sizes = [(images.rows, images.columns), (others.rows, others.columns)];
+    if sizes[0] != sizes[1] {
+        let [(rows, columns), (other_rows, other_columns)] = sizes;
+        return Err(DataError::File {
+            path: folder.display().to_string(),
+            reason: format!(
+                "has images of {rows}×{columns} and of {other_rows}×{other_columns} pixels"
+            ),
+        });
+    }
+    images.pixels.extend(others.pixels);
+    Ok(())
+}
+
+/// Shuffles images and takes so many from the end, but at most an eighth to validate and a quarter to
+/// test.
+fn split(mut images: Images, validation: usize, test: usize) -> Parts {
+    let size = images.rows * images.columns;
+    let mut rng = ChainRng::new(SEED, Stream::Training(0));
+    for index in (1..images.count()).rev() {
+        let other = rng.below(index + 1);
+        let (low, high) = images.pixels.split_at_mut(index * size);
+        if other < index {
+            low[other * size..(other + 1) * size].swap_with_slice(&mut high[..size]);
+        }
+    }
+    let all = images.count();
+    let test = take_last(&mut images, |_| test.min(all / 4));
+    let validation = take_last(&mut images, |_| validation.min(all / 8));
+    Parts { training: images, validation, test }
+}
+
+/// Whether all pixels have one of two values, one of which is zero.
+fn is_bits(images: &Images) -> bool {
+    let ink = images.pixels.iter().copied().max().unwrap_or(0);
+    (ink == 1 || ink == 255) && images.pixels.iter().all(|pixel| *pixel == 0 || *pixel == ink)
+}
+
+impl Parts {
+    fn into_examples(self, values: &Values, folder: &Path) -> Result<Split, DataError> {
+        let (rows, columns) = (self.training.rows, self.training.columns);
+        for part in [&self.validation, &self.test].into_iter().flatten() {
+            append(&mut Images { rows, columns, pixels: Vec::new() }, part.clone(), folder)?;
+        }
+        let mut rng = ChainRng::new(SEED, Stream::Training(1));
+        let mut judge = |part: Option<Images>| {
+            part.map(|images| {
+                let examples = examples(images, values, folder)?;
+                drawn_once(&examples, &mut rng)
+            })
+            .transpose()
+        };
+        let (validation, test) = (judge(self.validation)?, judge(self.test)?);
+        Ok(Split {
+            rows,
+            columns,
+            training: examples(self.training, values, folder)?,
+            validation,
+            test,
+        })
+    }
+}
+
+fn examples(images: Images, values: &Values, folder: &Path) -> Result<Examples, DataError> {
+    let opposite = matches!(values, Values::OppositeBits);
+    match values {
+        Values::Bits | Values::OppositeBits => {
+            if !is_bits(&images) {
+                return Err(DataError::File {
+                    path: folder.display().to_string(),
+                    reason: "has images whose pixels are not all 0 and 1, or 0 and 255".to_owned(),
+                });
+            }
+            let space = Space::new(images.rows * images.columns, 2)
+                .map_err(|error: ModelError| DataError::Invalid(error.to_string()))?;
+            let bits = images.pixels.iter().map(|pixel| u8::from((*pixel > 0) != opposite));
+            Examples::new(space, bits.collect())
+        }
+        Values::Drawn => Examples::from_images(images, 2, Binarisation::Stochastic),
+        Values::Levels(levels) => Examples::from_images(images, *levels, Binarisation::Threshold),
+    }
+}
+
+/// The same examples as states that do not change from look to look.
+fn drawn_once(examples: &Examples, rng: &mut ChainRng) -> Result<Examples, DataError> {
+    let sites = examples.space().sites();
+    let mut states = vec![0; examples.count() * sites];
+    for (index, state) in states.chunks_exact_mut(sites).enumerate() {
+        examples.fill(index, rng, state);
+    }
+    Examples::new(*examples.space(), states)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! Deep energy-based models of discrete data, to sample from and to train with [`saltus`].
+//!
+//! An [`Architecture`] names a network of the family of residual networks that the paper trains.
+//! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
+//! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
+//! crate's own loops, and with the feature `burn` `Burn` by burn's tensors, on a GPU with `wgpu` or
+//! `cuda`. [`data`] reads images, [`train`] learns from them.
+
+pub mod architecture;
+mod base;
+#[cfg(feature = "burn")]
+mod burn;
+mod cpu;
+pub mod data;
+mod file;
+mod model;
+mod network;
+mod parameters;
+#[cfg(test)]
+mod reference;
+pub mod train;
+
+pub use architecture::Architecture;
+pub use base::Base;
+#[cfg(feature = "burn")]
+pub use burn::Burn;
+pub use cpu::{Cpu, CpuWorkspace};
+pub use model::{DeepCache, DeepModel};
+pub use network::Network;
+pub use parameters::Parameters;

@@ -1,0 +1,226 @@
+//! A deep energy-based model: a network on top of independent pixels, as something to sample from.
+
+use crate::base::Base;
+use crate::cpu::Cpu;
+use crate::network::Network;
+use crate::parameters::Parameters;
+use saltus::model::brute_force_diff;
+use saltus::{ChainRng, Differences, Model, ModelError, Space, States};
+
+/// log π(x) = network(x) + log p(x), up to a constant, with p the [`Base`] of independent pixels.
+///
+/// Differences are first-order estimates from the gradient at the state, one evaluation for all
+/// sites; Metropolis–Hastings makes samplers exact. Exact differences are found by trying all.
+///
+/// ```
+/// use saltus::{Model, Settings, run};
+/// use saltus_nn::{Architecture, Base, DeepModel, Parameters};
+/// let architecture = Architecture::new(6, 6, 2, 8)?.with_blocks(1)?;
+/// let base = Base::new(architecture.space(), vec![0.3; 36])?;
+/// let model: DeepModel = DeepModel::new(Parameters::random(architecture, 1), base)?;
+/// let settings = Settings { chains: 4, warmup: 50, draws: 50, ..Settings::default() };
+/// let outcome = run::sample(&model, &settings)?;
+/// assert!(outcome.acceptance > 0.2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DeepModel<N = Cpu> {
+    space: Space,
+    parameters: Parameters,
+    base: Base,
+    network: N,
+}
+
+/// Memory of a block of chains of a [`DeepModel`].
+#[derive(Clone, Debug)]
+pub struct DeepCache<W> {
+    work: W,
+    /// log π of the chain that is followed site by site, if it is known.
+    followed: Option<Followed>,
+}
+
+/// What is known of a followed chain.
+#[derive(Clone, Debug)]
+struct Followed {
+    chain: usize,
+    log_prob: f64,
+    /// The site that was tried last, and log π with each of its values.
+    site: usize,
+    tried: Vec<f64>,
+}
+
+impl<N: Network> DeepModel<N> {
+    /// A network with these parameters on that base.
+    pub fn new(parameters: Parameters, base: Base) -> Result<Self, ModelError> {
+        let space = parameters.architecture().space();
+        if *base.space() != space {
+            return Err(ModelError::Invalid(format!(
+                "a network for {} sites of {} values cannot stand on a base of {} sites of {}",
+                space.sites(),
+                space.values(),
+                base.space().sites(),
+                base.space().values()
+            )));
+        }
+        Ok(Self { space, network: N::new(&parameters)?, parameters, base })
+    }
+
+    /// The parameters of its network.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The distribution it stands on.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// Its network.
+    pub fn network(&self) -> &N {
+        &self.network
+    }
+
+    /// Changes the parameters of its network.
+    pub fn change_parameters(&mut self, change: impl FnOnce(&mut [f32])) {
+        change(self.parameters.numbers_mut());
+        self.network.set_parameters(&self.parameters);
+    }
+
+    fn log_prob_of(&self, state: &[u8], work: &mut N::Workspace) -> Result<f64, ModelError> {
+        let mut log_prob = [0.0];
+        self.network.values(States::new(state, state.len()), work, &mut log_prob)?;
+        Ok(log_prob[0] + self.base.log_prob(state))
+    }
+}
+
+impl<N: Network> Model for DeepModel<N> {
+    type Cache = DeepCache<N::Workspace>;
+
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn new_cache(&self, chains: usize) -> Self::Cache {
+        DeepCache { work: self.network.new_workspace(chains), followed: None }
+    }
+
+    fn log_prob(
+        &self,
+        states: States<'_>,
+        cache: &mut Self::Cache,
+        log_prob: &mut [f64],
+    ) -> Result<(), ModelError> {
+        self.network.values(states, &mut cache.work, log_prob)?;
+        self.base.add_log_prob(states, log_prob);
+        Ok(())
+    }
+
+    fn log_prob_and_diff(
+        &self,
+        kind: Differences,
+        states: States<'_>,
+        cache: &mut Self::Cache,
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) -> Result<(), ModelError> {
+        if kind == Differences::Exact {
+            self.log_prob(states, cache, log_prob)?;
+            return brute_force_diff(self, states, cache, log_prob, diff);
+        }
+        self.network.values_and_gradients(states, &mut cache.work, log_prob, diff)?;
+        self.base.add_log_prob(states, log_prob);
+        for (state, diff) in states.rows().zip(diff.chunks_exact_mut(self.space.diff_len())) {
+            to_differences(&self.space, state, diff);
+            self.base.add_diff(state, diff);
+        }
+        Ok(())
+    }
+
+    fn follow(
+        &self,
+        state: &[u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+    ) -> Result<f64, ModelError> {
+        let log_prob = self.log_prob_of(state, &mut cache.work)?;
+        let tried = vec![f64::NAN; self.space.values()];
+        cache.followed = Some(Followed { chain, log_prob, site: usize::MAX, tried });
+        Ok(log_prob)
+    }
+
+    /// One evaluation for every value that the site does not have.
+    fn site_diff(
+        &self,
+        state: &[u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+        site: usize,
+        diff: &mut [f64],
+    ) -> Result<(), ModelError> {
+        if !cache.followed.as_ref().is_some_and(|followed| followed.chain == chain) {
+            self.follow(state, chain, cache)?;
+        }
+        let Some(followed) = &mut cache.followed else {
+            return Err(ModelError::Evaluation("no chain is followed".to_owned()));
+        };
+        let mut changed = state.to_vec();
+        for (value, diff) in diff.iter_mut().enumerate() {
+            let log_prob = if value == usize::from(state[site]) {
+                followed.log_prob
+            } else {
+                changed[site] = value as u8;
+                self.log_prob_of(&changed, &mut cache.work)?
+            };
+            followed.tried[value] = log_prob;
+            *diff = log_prob - followed.log_prob;
+        }
+        followed.site = site;
+        Ok(())
+    }
+
+    fn set_site(
+        &self,
+        state: &mut [u8],
+        chain: usize,
+        cache: &mut Self::Cache,
+        site: usize,
+        value: u8,
+    ) {
+        state[site] = value;
+        cache.followed = cache
+            .followed
+            .take()
+            .filter(|followed| followed.chain == chain && followed.site == site);
+        if let Some(followed) = &mut cache.followed {
+            followed.log_prob = followed.tried[usize::from(value)];
+            followed.site = usize::MAX;
+        }
+    }
+
+    fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
+        self.base.draw(rng, state);
+    }
+
+    fn block_size(&self, chains: usize) -> usize {
+        self.network.block_size(chains)
+    }
+}
+
+/// Turns the gradient at the codes of a state into first-order differences.
+fn to_differences(space: &Space, state: &[u8], diff: &mut [f32]) {
+    if space.is_binary() {
+        for (value, diff) in state.iter().zip(diff) {
+            *diff = if *value == 0 { *diff } else { -*diff };
+        }
+        return;
+    }
+    let sites = space.sites();
+    let own: Vec<f32> = state
+        .iter()
+        .enumerate()
+        .map(|(site, value)| diff[usize::from(*value) * sites + site])
+        .collect();
+    for plane in diff.chunks_exact_mut(sites) {
+        plane.iter_mut().zip(&own).for_each(|(diff, own)| *diff -= own);
+    }
+}

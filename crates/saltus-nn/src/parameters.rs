@@ -1,0 +1,85 @@
+//! The parameters of a network: one list of numbers, drawn at random or given.
+
+use crate::architecture::Architecture;
+use saltus::ModelError;
+use saltus::model::{check_finite, check_length};
+use saltus::rng::{ChainRng, Stream};
+
+/// All weights and biases of a network, in the order of its [layout](Architecture::layout).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    architecture: Architecture,
+    numbers: Vec<f32>,
+}
+
+impl Parameters {
+    /// Those numbers.
+    pub fn new(architecture: Architecture, numbers: Vec<f32>) -> Result<Self, ModelError> {
+        check_length("the list of parameters", numbers.len(), architecture.parameters())?;
+        check_finite("parameters", &numbers)?;
+        Ok(Self { architecture, numbers })
+    }
+
+    /// Before the first update: weights and biases uniform in ±1/√n, n the number of inputs that are
+    /// added up to an output.
+    pub fn random(architecture: Architecture, seed: u64) -> Self {
+        let mut rng = ChainRng::new(seed, Stream::Model);
+        let layout = architecture.layout();
+        let mut numbers = vec![0.0; layout.parameters()];
+        for (_, layer) in layout.layers() {
+            let reach = 1.0 / (layer.fan_in() as f64).sqrt();
+            for number in &mut numbers[layer.weight.start..layer.bias.end] {
+                *number = (reach * (2.0 * rng.uniform() - 1.0)) as f32;
+            }
+        }
+        Self { architecture, numbers }
+    }
+
+    /// The network they belong to.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    /// The numbers.
+    pub fn numbers(&self) -> &[f32] {
+        &self.numbers
+    }
+
+    /// The numbers, to change.
+    pub fn numbers_mut(&mut self) -> &mut [f32] {
+        &mut self.numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_parameters_reach_as_far_as_their_inputs_allow() {
+        let architecture = Architecture::new(8, 8, 2, 16).unwrap();
+        let parameters = Parameters::random(architecture, 3);
+        for (name, layer) in architecture.layout().layers() {
+            let numbers = &parameters.numbers()[layer.weight.clone()];
+            let reach = 1.0 / (layer.fan_in() as f32).sqrt();
+            let most = numbers.iter().fold(0.0f32, |most, w| most.max(w.abs()));
+            assert!(most <= reach, "{name}");
+            // Of sixteen or more uniform numbers the largest is hardly ever below 0.6.
+            assert!(most > 0.6 * reach, "{name}: {most} of {reach}");
+        }
+        assert_eq!(parameters, Parameters::random(architecture, 3));
+        assert_ne!(parameters, Parameters::random(architecture, 4));
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_refused() {
+        let architecture = Architecture::new(2, 2, 2, 1).unwrap().with_blocks(0).unwrap();
+        let count = architecture.parameters();
+        let refused = |numbers| Parameters::new(architecture, numbers).unwrap_err().to_string();
+        let short = format!("the list of parameters has 3 entries, expected {count}");
+        assert_eq!(refused(vec![0.0; 3]), short);
+        let mut numbers = vec![0.0; count];
+        numbers[5] = f32::NAN;
+        assert!(refused(numbers).starts_with("parameters[5] is NaN"));
+    }
+}

@@ -1,0 +1,327 @@
+//! Learning a deep model from examples: persistent contrastive divergence with a replay buffer.
+//!
+//! An iteration takes chains from the buffer, moves them by a few steps of a sampler, puts them back,
+//! and moves the parameters so that log π grows at examples and shrinks where the chains are.
+//!
+//! ```
+//! use saltus::data::Examples;
+//! use saltus::{Sampler, Space};
+//! use saltus_nn::data::Dataset;
+//! use saltus_nn::train::{Preset, TrainSettings, Training};
+//! use saltus_nn::{Architecture, Cpu};
+//! // Images of 2×2 pixels that are all black or all white.
+//! let architecture = Architecture::new(2, 2, 2, 4)?.with_blocks(0)?;
+//! let examples = Examples::new(architecture.space(), [[0; 4], [1; 4]].concat().repeat(10))?;
+//! let recipe = Preset::Laptop.settings(&Dataset::StaticMnist, Sampler::Dlmc);
+//! let settings = TrainSettings { steps: 2, batch: 10, buffer: 20, iterations: 3, ..recipe };
+//! let mut training: Training<Cpu> = Training::new(&examples, architecture, settings)?;
+//! while !training.is_complete() {
+//!     assert!(training.iterate()?.energy_gap().is_finite());
+//! }
+//! assert_eq!(training.iteration(), 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod buffer;
+mod checkpoint;
+mod gradient;
+mod order;
+mod scale;
+mod schedule;
+mod settings;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+pub use buffer::Buffer;
+pub use checkpoint::Checkpoint;
+pub use settings::{Preset, TrainError, TrainSettings};
+
+use crate::architecture::Architecture;
+use crate::base::Base;
+use crate::cpu::Cpu;
+use crate::model::DeepModel;
+use crate::network::Network;
+use crate::parameters::Parameters;
+use gradient::Learner;
+use order::Order;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use saltus::data::Examples;
+use saltus::kernel::StepError;
+use saltus::kernel::transition::Transition;
+use saltus::kernel::walk::{Walk, Walked, walker};
+use saltus::math::vectorised;
+use saltus::train::adam::{Moments, Step};
+use saltus::{ChainRng, Model};
+use scale::ScaleTuner;
+use serde::Serialize;
+use std::time::Instant;
+
+/// Parameters beyond this have nothing to do with data.
+const LARGEST: f32 = 1e6;
+/// Parameters that one task moves.
+const CHUNK: usize = 4096;
+
+/// How an iteration went.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The iteration, counted from 1.
+    pub iteration: usize,
+    /// Mean of log π, up to a constant, over the examples of its batch.
+    pub data_log_prob: f64,
+    /// The same over its chains.
+    pub chain_log_prob: f64,
+    /// Mean acceptance of the steps of its chains.
+    pub acceptance: f64,
+    /// Sites that a step changed, on average.
+    pub changed: f64,
+    /// Scale of the sampler, if it has one.
+    pub scale: Option<f64>,
+    /// Learning rate.
+    pub learning_rate: f64,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+impl Report {
+    /// Mean energy (−log π) of the data minus that of the chains: near zero if the model finds both
+    /// equally likely.
+    pub fn energy_gap(&self) -> f64 {
+        self.chain_log_prob - self.data_log_prob
+    }
+}
+
+/// A training in progress.
+///
+/// The same seed gives the same parameters, byte for byte, for any number of threads, and also if it
+/// is stopped and resumed. After an error it cannot go on; what was saved before is as it was.
+pub struct Training<'a, N: Network + 'static = Cpu> {
+    examples: &'a Examples,
+    settings: TrainSettings,
+    pool: ThreadPool,
+    model: DeepModel<N>,
+    average: Vec<f32>,
+    moments: Moments,
+    buffer: Buffer,
+    latest: Vec<u8>,
+    tuner: Option<ScaleTuner>,
+    iteration: usize,
+    seconds: f64,
+    order: Order,
+    walkers: Vec<Box<dyn Walk<DeepModel<N>>>>,
+    learner: Learner<N>,
+}
+
+impl<'a, N: Network + 'static> Training<'a, N> {
+    /// A training before its first iteration.
+    pub fn new(
+        examples: &'a Examples,
+        architecture: Architecture,
+        settings: TrainSettings,
+    ) -> Result<Self, TrainError> {
+        settings.check(examples)?;
+        let space = architecture.space();
+        if space != *examples.space() {
+            return Err(TrainError::Setting(format!(
+                "a network for {} pixels of {} values cannot learn from examples of {} sites of {}",
+                space.sites(),
+                space.values(),
+                examples.space().sites(),
+                examples.space().values()
+            )));
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(settings.threads.unwrap_or(0))
+            .build()
+            .map_err(|error| TrainError::Threads(error.to_string()))?;
+        let base = Base::of_examples(examples);
+        let buffer = Buffer::new(&base, settings.buffer, settings.seed);
+        let parameters = Parameters::random(architecture, settings.seed);
+        let average = parameters.numbers().to_vec();
+        let model: DeepModel<N> = DeepModel::new(parameters, base)?;
+        let batch = settings.batch;
+        let block = model.block_size(batch).clamp(1, batch);
+        let transition = Transition {
+            sampler: settings.sampler,
+            weight: settings.weight,
+            ..Transition::default()
+        };
+        let walkers = (0..batch)
+            .step_by(block)
+            .map(|first| walker(&model, transition, block.min(batch - first)))
+            .collect();
+        Ok(Self {
+            examples,
+            pool,
+            moments: Moments::new(average.len()),
+            average,
+            latest: buffer.states()[..batch * space.sites()].to_vec(),
+            buffer,
+            tuner: ScaleTuner::new(settings.sampler, &space, settings.target_acceptance),
+            iteration: 0,
+            seconds: 0.0,
+            order: Order::new(),
+            walkers,
+            learner: Learner::new(&model, batch),
+            model,
+            settings,
+        })
+    }
+
+    /// How it trains.
+    pub fn settings(&self) -> &TrainSettings {
+        &self.settings
+    }
+
+    /// Iterations made.
+    pub fn iteration(&self) -> usize {
+        self.iteration
+    }
+
+    /// Whether these are all that were asked for.
+    pub fn is_complete(&self) -> bool {
+        self.iteration >= self.settings.iterations
+    }
+
+    /// Wall time of all iterations, before and after it was resumed.
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// The model with its parameters as they are.
+    pub fn model(&self) -> &DeepModel<N> {
+        &self.model
+    }
+
+    /// The model with the average of its parameters over iterations, which is what one keeps.
+    pub fn averaged(&self) -> Result<DeepModel<N>, TrainError> {
+        let architecture = *self.model.parameters().architecture();
+        let parameters = Parameters::new(architecture, self.average.clone())?;
+        Ok(DeepModel::new(parameters, self.model.base().clone())?)
+    }
+
+    /// The replay buffer.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The states of the chains of the latest iteration, one after the other.
+    pub fn chains(&self) -> &[u8] {
+        &self.latest
+    }
+
+    /// Makes one iteration.
+    pub fn iterate(&mut self) -> Result<Report, TrainError> {
+        let started = Instant::now();
+        let TrainSettings { batch, seed, learning_rate, warmup, decay, .. } = self.settings;
+        let iteration = self.iteration + 1;
+        let mut slots = vec![0; batch];
+        let mut rng = ChainRng::new(seed, streams::slots(iteration));
+        self.buffer.pick(&mut rng, &mut slots);
+        let mut chains = self.buffer.take(&slots);
+        let scale = self.tuner.map(|tuner| tuner.scale());
+        let walked = self.walk(iteration, scale, &mut chains)?;
+        let data = self.order.batch(self.examples, batch, iteration, seed);
+        let Self { pool, learner, model, .. } = self;
+        let means = pool.install(|| learner.fill(model, &data, &chains))?;
+        let rate = schedule::learning_rate(learning_rate, warmup, iteration);
+        self.update(Step::new(rate, iteration), decay);
+        self.check(iteration, [means.data, means.chains])?;
+
+        self.buffer.put(&slots, &chains);
+        self.latest = chains;
+        self.iteration = iteration;
+        let steps = walked.steps as f64;
+        let acceptance = walked.acceptance / steps;
+        if let Some(tuner) = &mut self.tuner {
+            tuner.take(acceptance);
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        self.seconds += seconds;
+        Ok(Report {
+            iteration,
+            data_log_prob: means.data,
+            chain_log_prob: means.chains,
+            acceptance,
+            changed: walked.changed / steps,
+            scale,
+            learning_rate: rate,
+            seconds,
+        })
+    }
+
+    /// Moves the chains, block by block on all threads.
+    fn walk(
+        &mut self,
+        iteration: usize,
+        scale: Option<f64>,
+        chains: &mut [u8],
+    ) -> Result<Walked, TrainError> {
+        let Self { model, walkers, settings, pool, .. } = self;
+        let TrainSettings { batch, steps, seed, learning_rate, .. } = *settings;
+        let (sites, block) = (model.space().sites(), batch.div_ceil(walkers.len()));
+        let mut rngs: Vec<ChainRng> =
+            (0..batch).map(|row| ChainRng::new(seed, streams::chain(iteration, row))).collect();
+        let walks: Vec<Result<Walked, StepError>> = pool.install(|| {
+            walkers
+                .par_iter_mut()
+                .zip_eq(chains.par_chunks_mut(block * sites))
+                .zip_eq(rngs.par_chunks_mut(block))
+                .map(|((walker, states), rngs)| {
+                    walker.walk(model, scale.unwrap_or(1.0), steps, states, rngs)
+                })
+                .collect()
+        });
+        // Added up in the order of the chains, so that the sums do not depend on threads.
+        let mut all = Walked::default();
+        for walked in walks {
+            let walked = walked.map_err(|error| {
+                let reason = format!("a chain could not be moved, {}", error.cause);
+                TrainError::Diverged { iteration, reason, learning_rate }
+            })?;
+            all.add(&walked);
+        }
+        Ok(all)
+    }
+
+    /// Moves the parameters along their gradient, and the average after them.
+    fn update(&mut self, step: Step, decay: f64) {
+        let Self { model, moments, average, learner, pool, .. } = self;
+        let Moments { first, second } = moments;
+        pool.install(|| {
+            model.change_parameters(|parameters| {
+                parameters
+                    .par_chunks_mut(CHUNK)
+                    .zip(learner.gradient.par_chunks(CHUNK))
+                    .zip(first.par_chunks_mut(CHUNK))
+                    .zip(second.par_chunks_mut(CHUNK))
+                    .zip(average.par_chunks_mut(CHUNK))
+                    .for_each(|((((parameters, gradient), first), second), average)| {
+                        vectorised(
+                            #[inline(always)]
+                            || {
+                                step.apply(parameters, gradient, (first, second));
+                                schedule::move_average(average, parameters, decay);
+                            },
+                        );
+                    });
+            });
+        });
+    }
+
+    /// Fails if there are no numbers to go on with.
+    fn check(&self, iteration: usize, means: [f64; 2]) -> Result<(), TrainError> {
+        let learning_rate = self.settings.learning_rate;
+        let diverged =
+            |reason: String| Err(TrainError::Diverged { iteration, reason, learning_rate });
+        if let Some(mean) = means.iter().find(|mean| !mean.is_finite()) {
+            return diverged(format!("the mean of log π is {mean}"));
+        }
+        let numbers = self.model.parameters().numbers();
+        match numbers.iter().find(|number| number.is_nan() || number.abs() > LARGEST) {
+            Some(number) => diverged(format!("a parameter is {number}")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Files of named tensors (safetensors): written whole or not at all, and read with a sentence for
+//! what is wrong with them.
+
+use safetensors::{Dtype, SafeTensors, View};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+/// A tensor on its way into a file.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    dtype: Dtype,
+    bytes: Vec<u8>,
+    shape: Vec<usize>,
+}
+
+impl Tensor {
+    /// 32-bit floats.
+    pub fn floats(numbers: &[f32], shape: Vec<usize>) -> Self {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        Self { dtype: Dtype::F32, bytes, shape }
+    }
+
+    /// Bytes.
+    pub fn bytes(bytes: Vec<u8>, shape: Vec<usize>) -> Self {
+        Self { dtype: Dtype::U8, bytes, shape }
+    }
+}
+
+impl View for Tensor {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Writes tensors and one entry of metadata; the error is the reason alone. The file appears whole or
+/// not at all.
+///
+/// One entry, because several would come in an order of their own in every file.
+///
+/// ```
+/// use saltus::tensor_file::{Tensor, Tensors, write};
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("a.safetensors");
+/// write(&path, [("x", Tensor::floats(&[1.0, 2.0], vec![2]))], ("why", "an example"))?;
+/// let bytes = std::fs::read(&path).unwrap();
+/// let file = Tensors::new(&bytes)?;
+/// assert_eq!(file.floats("x")?, (vec![1.0, 2.0], vec![2]));
+/// assert_eq!(file.metadata("why").as_deref(), Some("an example"));
+/// # Ok::<(), String>(())
+/// ```
+pub fn write<Name: AsRef<str> + Ord + Display>(
+    path: &Path,
+    tensors: impl IntoIterator<Item = (Name, Tensor)>,
+    (key, words): (&str, &str),
+) -> Result<(), String> {
+    let metadata = HashMap::from([(key.to_owned(), words.to_owned())]);
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial: &Path = partial.as_ref();
+    safetensors::serialize(tensors, Some(metadata))
+        .map_err(|error| error.to_string())
+        .and_then(|bytes| put(partial, path, &bytes).map_err(|error| error.to_string()))
+        .map_err(|reason| {
+            // It may not even have come into being.
+            let _ = fs::remove_file(partial);
+            format!("cannot be written: {reason}")
+        })
+}
+
+/// Not by the crate's own function, whose files nobody but their owner may read.
+fn put(partial: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = File::create(partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(partial, path)
+}
+
+/// The bytes of a file; the error is the reason alone.
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("cannot be read: {error}"))
+}
+
+/// The tensors in the bytes of a file. Errors are reasons alone.
+pub struct Tensors<'b> {
+    bytes: &'b [u8],
+    tensors: SafeTensors<'b>,
+}
+
+impl<'b> Tensors<'b> {
+    /// Fails unless these are the bytes of a whole file.
+    pub fn new(bytes: &'b [u8]) -> Result<Self, String> {
+        let tensors = SafeTensors::deserialize(bytes)
+            .map_err(|error| format!("is not a whole safetensors file: {error}"))?;
+        Ok(Self { bytes, tensors })
+    }
+
+    /// Whether there is a tensor of that name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.tensors.names().contains(&name)
+    }
+
+    /// The numbers and the shape of a tensor of 32-bit floats.
+    pub fn floats(&self, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {
+        let (bytes, shape) = self.tensor(name, Dtype::F32)?;
+        let words = bytes.as_chunks::<4>().0.iter();
+        Ok((words.map(|word| f32::from_le_bytes(*word)).collect(), shape))
+    }
+
+    /// The numbers of a tensor of 32-bit floats that must have this shape.
+    pub fn floats_of_shape(&self, name: &str, expected: &[usize]) -> Result<Vec<f32>, String> {
+        let (numbers, shape) = self.floats(name)?;
+        expect_shape(name, &shape, expected)?;
+        Ok(numbers)
+    }
+
+    /// The numbers of a tensor of bytes that must have this shape.
+    pub fn bytes_of_shape(&self, name: &str, expected: &[usize]) -> Result<Vec<u8>, String> {
+        let (bytes, shape) = self.tensor(name, Dtype::U8)?;
+        expect_shape(name, &shape, expected)?;
+        Ok(bytes.to_vec())
+    }
+
+    /// An entry of the metadata.
+    pub fn metadata(&self, key: &str) -> Option<String> {
+        let (_, header) = SafeTensors::read_metadata(self.bytes).ok()?;
+        header.metadata().as_ref()?.get(key).cloned()
+    }
+
+    fn tensor(&self, name: &str, dtype: Dtype) -> Result<(&'b [u8], Vec<usize>), String> {
+        let tensor = self.tensors.tensor(name).map_err(|_| {
+            let mut names = self.tensors.names();
+            names.sort_unstable();
+            format!("has no tensor {name}; it has {}", names.join(", "))
+        })?;
+        if tensor.dtype() != dtype {
+            let found = tensor.dtype();
+            return Err(format!("tensor {name} has type {found:?}, expected {dtype:?}"));
+        }
+        Ok((tensor.data(), tensor.shape().to_vec()))
+    }
+}
+
+fn expect_shape(name: &str, found: &[usize], expected: &[usize]) -> Result<(), String> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("tensor {name} has shape {found:?}, expected {expected:?}"))
+    }
+}
