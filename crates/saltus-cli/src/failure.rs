@@ -94,7 +94,7 @@ impl From<AisError> for Failure {
     fn from(error: AisError) -> Self {
         match error {
             AisError::Settings(error) => error.into(),
-            AisError::Temperatures(_) => Self::Usage(error.to_string()),
+            AisError::Temperatures(_) | AisError::Weighted(_) => Self::Usage(error.to_string()),
             _ => Self::Failed(error.to_string()),
         }
     }

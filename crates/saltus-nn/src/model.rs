@@ -157,7 +157,7 @@ impl<N: Network> Model for DeepModel<N> {
         site: usize,
         diff: &mut [f64],
     ) -> Result<(), ModelError> {
-        if !cache.followed.as_ref().is_some_and(|followed| followed.chain == chain) {
+        if cache.followed.as_ref().is_none_or(|followed| followed.chain != chain) {
             self.follow(state, chain, cache)?;
         }
         let Some(followed) = &mut cache.followed else {

@@ -40,7 +40,7 @@ pub enum Layers {
     /// A machine.
     One(Rbm),
     /// A network of two.
-    Two(Dbn),
+    Two(Box<Dbn>),
 }
 
 /// Before the names of the tensors of the two machines of a network.
@@ -110,6 +110,7 @@ impl Layers {
         }
         let machine = |prefix| file::machine(&tensors, prefix).map_err(failed);
         let (bottom, top) = (machine(PREFIXES[0])?, machine(PREFIXES[1])?);
-        Dbn::new(bottom, top).map(Self::Two).map_err(|error| failed(error.to_string()))
+        let network = Dbn::new(bottom, top).map_err(|error| failed(error.to_string()))?;
+        Ok(Self::Two(Box::new(network)))
     }
 }

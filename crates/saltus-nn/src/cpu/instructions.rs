@@ -58,7 +58,8 @@ fn sums_are_the_same() {
         for (plan, from, to) in [(there, input, output), (back, output, input)] {
             let mut weights = Packed::zeros(&plan);
             for group in &mut weights.groups {
-                group.copy_from_slice(&uniform(group.len()));
+                let numbers = uniform(group.len());
+                group.copy_from_slice(&numbers);
             }
             let (numbers, bias) = (image(from, 1), uniform(to.channels));
             for start in [Start::Zero, Start::Bias(&bias), Start::Sum] {
