@@ -14,27 +14,26 @@ compare() {
     "$saltus" compare "$@" --plot "$folder/$name.svg" --quiet > "$folder/$name.txt"
     printf '%s\n' "$name"
 }
-budget="--chains 8 --warmup 300 --draws 1000"
 solvers() {
     local name=$1
     shift
-    compare "$name" "$@" --samplers dmala,dlmcf,dlmc,dlmc:exact,dlmc:metropolised --best-acceptance $budget
+    compare "$name" "$@" --samplers dmala,dlmcf,dlmc,dlmc:exact,dlmc:metropolised --best-acceptance
 }
-for weight in sqrt ratio; do
-    solvers potts-8-$weight potts --values 8 --weight $weight
-    solvers fhmm-8-$weight fhmm --preset c8 --weight $weight
-done
-solvers potts-4-sqrt potts --values 4
-solvers potts-32-sqrt potts --values 32
-solvers fhmm-4-sqrt fhmm --preset c4
-solvers rbm-4-sqrt rbm --weights "$machines/fashion-mnist-4-levels-50.safetensors"
-solvers rbm-8-sqrt rbm --weights "$machines/fashion-mnist-8-levels-50.safetensors"
-budget="--chains 2 --warmup 200 --draws 500"
-solvers potts-256-sqrt potts --values 256
+short="--chains 8 --warmup 300 --draws 1000"
+solvers potts-4-sqrt potts --values 4 $short
+solvers potts-8-sqrt potts --values 8 $short
+solvers potts-8-ratio potts --values 8 --weight ratio $short
+solvers potts-32-sqrt potts --values 32 $short
+solvers potts-256-sqrt potts --values 256 --chains 2 --warmup 200 --draws 500
+# These take longer to come to their target.
+solvers fhmm-4-sqrt fhmm --preset c4 --chains 8 --warmup 1500 --draws 2000
+solvers fhmm-8-sqrt fhmm --preset c8 --chains 8 --warmup 1500 --draws 2000
+solvers rbm-4-sqrt rbm --weights "$machines/fashion-mnist-4-levels-50.safetensors" $short
+solvers rbm-8-sqrt rbm --weights "$machines/fashion-mnist-8-levels-50.safetensors" $short
 
-# The jump process makes one jump per step, so draws are kept far apart. Weight functions as the targets prefer them.
+# The jump process makes one jump per step, so steps are many. Weight functions as the targets prefer them.
 jumps() {
-    compare "$@" --samplers gwg,dld,pas,dlmc --chains 16 --warmup 10000 --draws 1000 --thin 100
+    compare "$@" --samplers gwg,dld,pas,dlmc --chains 16 --warmup 10000 --draws 10000 --thin 10
 }
 jumps jumps-ising ising --preset high --weight ratio
 jumps jumps-potts-8 potts --preset c8 --weight sqrt

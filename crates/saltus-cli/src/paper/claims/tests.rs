@@ -4,6 +4,7 @@ use super::{Claim, Verdict, judge};
 use crate::paper::cell::{Cell, cells};
 use crate::paper::measure::Row;
 use crate::paper::results::Results;
+use crate::paper::tables::gibbs;
 use saltus::study::Target;
 use saltus::{Sampler, Weight};
 
@@ -320,12 +321,13 @@ fn only_like_is_compared_with_like() {
     assert!(results.of_target(Target::IsingHigh).all(|row| row.model_seed == Some(0)));
 }
 
+fn drift(row: &mut Row) {
+    row.rhat = Some(1.5);
+    row.ess_mean = 10.0;
+}
+
 #[test]
 fn chains_that_have_hardly_moved_only_bound() {
-    fn drift(row: &mut Row) {
-        row.rhat = Some(1.5);
-        row.ess_mean = 10.0;
-    }
     // The worst balanced sampler is GWG, the best blind one ten times worse.
     let verdict = |change: fn(&mut Row)| {
         let claims = claims(change);
@@ -355,4 +357,29 @@ fn chains_that_have_hardly_moved_only_bound() {
         }
     });
     assert_eq!(find(&claims, "C11").verdict, Verdict::NotDecided);
+}
+
+#[test]
+fn gibbs_stands_beside_the_best_that_has_moved() {
+    let line = |change: fn(&mut Row)| {
+        let all = Target::ALL.into_iter().flat_map(|target| cells(target, 0));
+        let rows = all.map(|cell| {
+            let mut row = row(&cell);
+            change(&mut row);
+            row
+        });
+        let table = gibbs(&Results::new(rows.collect()));
+        let line = table.lines().find(|line| line.starts_with("| ising-low |"));
+        line.unwrap().split('|').nth(3).unwrap().trim().to_owned()
+    };
+    assert_eq!(line(|_| ()), "dlmc");
+    // A sampler whose chains drift seems to be worth anything.
+    assert_eq!(
+        line(|row| if row.sampler == Sampler::Gwg {
+            scale(row, 1e4);
+            drift(row);
+        }),
+        "dlmc"
+    );
+    assert_eq!(line(drift), "none");
 }
