@@ -3,7 +3,8 @@
 //! Parameters are plain tensors, so that nothing is differentiated but what is asked for; every
 //! backward pass has a forward pass of its own.
 
-use crate::architecture::{Architecture, Layer};
+use crate::architecture::Architecture;
+use crate::layout::Layer;
 use crate::network::Network;
 use crate::parameters::Parameters;
 use burn_tensor::activation::silu;

@@ -4,8 +4,10 @@
 //! A thread computes one image after the other, so that threads live where the library has them:
 //! across blocks of chains. A state's numbers do not depend on the block that it is in.
 
+mod block;
 mod convolve;
 mod entrance;
+mod exit;
 #[cfg(test)]
 mod instructions;
 mod layer;

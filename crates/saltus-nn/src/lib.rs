@@ -6,13 +6,14 @@
 //! crate's own loops, and with the feature `burn` `Burn` by burn's tensors, on a GPU with `wgpu` or
 //! `cuda`. [`data`] reads images, [`train`] learns from them.
 
-pub mod architecture;
+mod architecture;
 mod base;
 #[cfg(feature = "burn")]
 mod burn;
 mod cpu;
 pub mod data;
 mod file;
+pub mod layout;
 mod model;
 mod network;
 mod parameters;

@@ -5,7 +5,8 @@ use super::layer::{Convolution, Gradient, index};
 use super::narrow::{convolve_to_planes, place};
 use super::plan::Plan;
 use super::plane::Plane;
-use crate::architecture::{Architecture, Layer};
+use crate::architecture::Architecture;
+use crate::layout::Layer;
 use pulp::Arch;
 use saltus::math::vectorised;
 

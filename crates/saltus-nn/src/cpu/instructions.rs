@@ -6,7 +6,7 @@ use super::outer::add_weights;
 use super::packed::Packed;
 use super::plan::Plan;
 use super::plane::Plane;
-use crate::architecture::Layer;
+use crate::layout::Layer;
 use pulp::Arch;
 use saltus::rng::{ChainRng, Stream};
 

@@ -5,7 +5,7 @@ use super::outer::{add_biases, add_weights};
 use super::packed::{Packed, filled};
 use super::plan::Plan;
 use super::plane::Plane;
-use crate::architecture::Layer;
+use crate::layout::Layer;
 use pulp::Arch;
 
 /// A convolution.

@@ -1,10 +1,10 @@
 //! The whole network, one image at a time, there and back.
 
+use super::block::{Activations, Block, Gradients};
 use super::entrance::Entrance;
-use super::layer::{Convolution, Gradient, WayBack};
-use super::plane::Plane;
-use super::swish::{multiply, swish};
-use crate::architecture::{Architecture, Layer};
+use super::exit::Exit;
+use super::layer::{Convolution, Gradient};
+use crate::architecture::Architecture;
 
 /// A network ready to be evaluated.
 #[derive(Clone, Debug)]
@@ -12,29 +12,6 @@ pub(super) struct Network {
     entrance: Entrance,
     blocks: Vec<Block>,
     exit: Exit,
-}
-
-#[derive(Clone, Debug)]
-struct Block {
-    first: TwoWay,
-    second: TwoWay,
-    skip: Option<TwoWay>,
-}
-
-/// A convolution and the way back through it.
-#[derive(Clone, Debug)]
-struct TwoWay {
-    there: Convolution,
-    back: WayBack,
-}
-
-/// From the last channels to one number.
-#[derive(Clone, Debug)]
-struct Exit {
-    layer: Layer,
-    plane: Plane,
-    weights: Vec<f32>,
-    bias: f32,
 }
 
 /// Memory for one image.
@@ -53,28 +30,6 @@ pub(super) struct Workspace {
     sums: Vec<Gradient>,
 }
 
-/// What a block made of an image.
-#[derive(Clone, Debug)]
-struct Activations {
-    inner: Vec<f32>,
-    inner_slopes: Vec<f32>,
-    outer: Vec<f32>,
-    outer_slopes: Vec<f32>,
-}
-
-/// Gradients on their way back through images of one size.
-#[derive(Clone, Debug)]
-struct Gradients {
-    inner: Vec<f32>,
-    outer: Vec<f32>,
-}
-
-impl Gradients {
-    fn new(plane: Plane) -> Self {
-        Self { inner: plane.zeros(), outer: plane.zeros() }
-    }
-}
-
 impl Network {
     pub(super) fn new(architecture: &Architecture) -> Self {
         let layout = architecture.layout();
@@ -83,32 +38,20 @@ impl Network {
         let blocks = layout
             .blocks
             .iter()
-            .map(|block| {
-                let first = TwoWay::new(&block.first, plane);
-                let skip = block.skip.as_ref().map(|layer| TwoWay::new(layer, plane));
-                plane = first.there.output;
-                Block { first, second: TwoWay::new(&block.second, plane), skip }
+            .map(|layers| {
+                let block = Block::new(layers, plane);
+                plane = block.output();
+                block
             })
             .collect();
-        let weights = vec![0.0; plane.channels];
-        let exit = Exit { layer: layout.last, plane, weights, bias: 0.0 };
-        Self { entrance, blocks, exit }
+        Self { entrance, blocks, exit: Exit::new(&layout.last, plane) }
     }
 
     /// Takes over parameters.
     pub(super) fn set(&mut self, parameters: &[f32]) {
         self.entrance.set(parameters);
-        for Block { first, second, skip } in &mut self.blocks {
-            first.set(parameters);
-            second.set(parameters);
-            if let Some(skip) = skip {
-                skip.set(parameters);
-                second.there.add_bias(&skip.there);
-            }
-        }
-        let Exit { layer, weights, bias, .. } = &mut self.exit;
-        weights[..layer.inputs].copy_from_slice(&parameters[layer.weight.clone()]);
-        *bias = parameters[layer.bias.start];
+        self.blocks.iter_mut().for_each(|block| block.set(parameters));
+        self.exit.set(parameters);
     }
 
     pub(super) fn new_workspace(&self) -> Workspace {
@@ -116,29 +59,13 @@ impl Network {
         Workspace {
             input: self.entrance.input.zeros(),
             first: first.zeros(),
-            blocks: self
-                .blocks
-                .iter()
-                .map(|block| {
-                    let zeros = || block.first.there.output.zeros();
-                    Activations {
-                        inner: zeros(),
-                        inner_slopes: zeros(),
-                        outer: zeros(),
-                        outer_slopes: zeros(),
-                    }
-                })
-                .collect(),
+            blocks: self.blocks.iter().map(Block::new_activations).collect(),
             gradients: std::iter::once(first)
-                .chain(
-                    self.blocks
-                        .iter()
-                        .filter_map(|block| block.skip.as_ref().map(|skip| skip.there.output)),
-                )
+                .chain(self.blocks.iter().filter(|block| block.shrinks()).map(Block::output))
                 .map(Gradients::new)
                 .collect(),
             seen: vec![0.0; self.entrance.input.pixels() * self.entrance.input.channels],
-            means: vec![0.0; self.exit.plane.channels],
+            means: self.exit.new_means(),
             sums: Vec::new(),
         }
     }
@@ -187,11 +114,7 @@ impl Network {
             (&mut first[0], parameters),
         );
         work.sums = sums;
-        let layer = &self.exit.layer;
-        for (sum, mean) in parameters[layer.weight.clone()].iter_mut().zip(&work.means) {
-            *sum += factor * mean;
-        }
-        parameters[layer.bias.start] += factor;
+        self.exit.learn(factor, &work.means, parameters);
     }
 
     /// Adds the sums to the gradient of the parameters.
@@ -224,103 +147,8 @@ impl Network {
             });
             block.back_inside(before, &blocks[number], &mut own[0], own_sums);
             block.back_to_input(&mut own[0], larger.last_mut());
-            if block.skip.is_some() {
+            if block.shrinks() {
                 size -= 1;
-            }
-        }
-    }
-}
-
-impl TwoWay {
-    fn new(layer: &Layer, input: Plane) -> Self {
-        Self { there: Convolution::new(layer, input), back: WayBack::new(layer, input) }
-    }
-
-    fn set(&mut self, parameters: &[f32]) {
-        self.there.set(parameters);
-        self.back.set(parameters);
-    }
-}
-
-impl Block {
-    fn convolutions(&self) -> impl Iterator<Item = &Convolution> {
-        [&self.first, &self.second].into_iter().chain(&self.skip).map(|layer| &layer.there)
-    }
-
-    fn apply(&self, before: &[f32], activations: &mut Activations) {
-        let Activations { inner, inner_slopes, outer, outer_slopes, .. } = activations;
-        let plane = self.first.there.output;
-        self.first.there.apply(before, inner);
-        swish(plane, None, inner, inner_slopes);
-        self.second.there.apply(inner, outer);
-        match &self.skip {
-            // Its biases are among those of the second convolution.
-            Some(skip) => {
-                skip.there.add(before, outer);
-                swish(plane, None, outer, outer_slopes);
-            }
-            None => swish(plane, Some(before), outer, outer_slopes),
-        }
-    }
-
-    /// From the gradient at its output to those at its sums, and from there to its parameters.
-    fn back_inside(
-        &self,
-        before: &[f32],
-        activations: &Activations,
-        Gradients { inner, outer }: &mut Gradients,
-        sums: Option<&mut [Gradient]>,
-    ) {
-        let plane = self.first.there.output;
-        multiply(plane, &activations.outer_slopes, outer);
-        self.second.back.apply(outer, inner);
-        multiply(plane, &activations.inner_slopes, inner);
-        if let Some([first, second, rest @ ..]) = sums {
-            self.first.there.learn(before, inner, first);
-            self.second.there.learn(&activations.inner, outer, second);
-            if let (Some(skip), [sums]) = (&self.skip, rest) {
-                skip.there.learn(before, outer, sums);
-            }
-        }
-    }
-
-    /// From the gradients at its sums to that at its input, which takes the place of the one at its
-    /// output if the sizes are the same.
-    fn back_to_input(&self, own: &mut Gradients, larger: Option<&mut Gradients>) {
-        match (&self.skip, larger) {
-            (Some(skip), Some(larger)) => {
-                self.first.back.apply(&own.inner, &mut larger.outer);
-                skip.back.add(&own.outer, &mut larger.outer);
-            }
-            _ => self.first.back.add(&own.inner, &mut own.outer),
-        }
-    }
-}
-
-impl Exit {
-    /// The value, and the means of the channels that it is made of.
-    fn value(&self, last: &[f32], means: &mut [f32]) -> f64 {
-        means.fill(0.0);
-        for row in self.plane.row_ranges() {
-            for pixel in last[row].chunks_exact(self.plane.channels) {
-                means.iter_mut().zip(pixel).for_each(|(mean, number)| *mean += number);
-            }
-        }
-        let share = 1.0 / self.plane.pixels() as f32;
-        means.iter_mut().for_each(|mean| *mean *= share);
-        let products = means.iter().zip(&self.weights);
-        f64::from(self.bias)
-            + products.map(|(mean, weight)| f64::from(*mean) * f64::from(*weight)).sum::<f64>()
-    }
-
-    /// The gradient at the last channels, the same at every pixel.
-    fn back(&self, factor: f32, gradient: &mut [f32]) {
-        let share = factor / self.plane.pixels() as f32;
-        for row in self.plane.row_ranges() {
-            for pixel in gradient[row].chunks_exact_mut(self.plane.channels) {
-                for (number, weight) in pixel.iter_mut().zip(&self.weights) {
-                    *number = share * weight;
-                }
             }
         }
     }
