@@ -99,7 +99,7 @@ impl Preset {
     }
 }
 
-/// Steps per iteration of the scripts of the paper's predecessors (spec §7.2). Those of DLMC are not
+/// Steps per iteration of the scripts of the paper's predecessors (Grathwohl et al. 2021; Sun et al. 2022; Zhang et al. 2022). Those of DLMC are not
 /// known: it gets DMALA's. A step of Gibbs is a sweep.
 fn paper_steps(dataset: &Dataset, sampler: Sampler) -> usize {
     use Dataset::*;
