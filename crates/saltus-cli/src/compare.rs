@@ -153,31 +153,27 @@ fn kind(sampler: Sampler) -> usize {
 
 /// The two measures of the paper's figures, and what acceptances were chosen by.
 fn picture(about: &About, runs: &[Summary], best_acceptance: bool) -> BarPlot {
-    let changed = best_acceptance.then(|| Panel {
-        title: "sites changed per step".to_owned(),
-        bars: runs
-            .iter()
-            .map(|run| Bar {
-                label: Contender::from(run).to_string(),
-                value: run.sites_changed_per_step,
-                error: None,
-                group: kind(run.sampler),
-            })
-            .collect(),
-    });
-    let panel = |title: &str, value: fn(&Summary) -> f64| {
-        let bars = runs.iter().map(|run| {
-            // The spread of the chains, in the unit of the bar.
-            let error = (run.chains > 1).then(|| value(run) * run.ess.sd / run.ess.mean);
-            Bar {
-                label: Contender::from(run).to_string(),
-                value: value(run),
-                error: error.filter(|error| error.is_finite()),
-                group: kind(run.sampler),
-            }
+    // The spread of the chains, in the unit of the bar.
+    let spread = |run: &Summary, value: f64| {
+        let error = (run.chains > 1).then(|| value * run.ess.sd / run.ess.mean);
+        error.filter(|error| error.is_finite())
+    };
+    let panel = |title: &str, is_of_ess: bool, value: fn(&Summary) -> f64| {
+        let bars = runs.iter().map(|run| Bar {
+            label: Contender::from(run).to_string(),
+            value: value(run),
+            error: if is_of_ess { spread(run, value(run)) } else { None },
+            group: kind(run.sampler),
         });
         Panel { title: title.to_owned(), bars: bars.collect() }
     };
+    let mut panels = vec![
+        panel("effective draws per evaluation", true, |run| run.ess_per_evaluation),
+        panel("effective draws per second", true, |run| run.ess_per_second),
+    ];
+    if best_acceptance {
+        panels.insert(0, panel("sites changed per step", false, |run| run.sites_changed_per_step));
+    }
     let chains = runs.first().map_or(0, |run| run.chains);
     let draws = runs.first().map_or(0, |run| run.draws);
     let (title, parameters) = about.words.split_once(", ").unwrap_or((&about.words, ""));
@@ -188,13 +184,7 @@ fn picture(about: &About, runs: &[Summary], best_acceptance: bool) -> BarPlot {
     BarPlot {
         title: title.to_owned(),
         subtitles: subtitles.into_iter().filter(|line| !line.is_empty()).collect(),
-        panels: changed
-            .into_iter()
-            .chain([
-                panel("effective draws per evaluation", |run| run.ess_per_evaluation),
-                panel("effective draws per second", |run| run.ess_per_second),
-            ])
-            .collect(),
+        panels,
         groups: KINDS.to_vec(),
     }
 }

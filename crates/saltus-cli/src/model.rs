@@ -204,7 +204,11 @@ fn rbm<U: UseModel>(
     user: U,
 ) -> Result<U::Output, Failure> {
     let (model, source) = match &arguments.weights {
-        Some(path) => (Rbm::load(path)?, format!("from {}", path.display())),
+        Some(path) => {
+            // The name alone: where the file lies means nothing to who reads the picture.
+            let name = path.file_name().unwrap_or(path.as_os_str()).display();
+            (Rbm::load(path)?, format!("from {name}"))
+        }
         None => {
             let (visible, hidden) =
                 (arguments.visible.unwrap_or(784), arguments.hidden.unwrap_or(25));

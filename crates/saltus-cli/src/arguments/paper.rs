@@ -65,7 +65,7 @@ pub struct PaperArguments {
 /// How long every cell runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Budget {
-    /// What takes a quarter of an hour on two cores
+    /// Meant for a quarter of an hour on two cores
     #[default]
     Quick,
     /// The paper's protocol
