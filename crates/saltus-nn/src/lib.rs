@@ -3,7 +3,8 @@
 //! An [`Architecture`] names a network of the family of residual networks that the paper trains.
 //! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
 //! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
-//! crate's own loops. [`data`] reads images, [`train`] learns from them.
+//! crate's own loops. [`data`] reads images, [`train`] learns from them. [`vae`] is what they are
+//! compared with: a variational autoencoder.
 
 pub mod architecture;
 mod base;
@@ -16,6 +17,7 @@ mod parameters;
 #[cfg(test)]
 mod reference;
 pub mod train;
+pub mod vae;
 
 pub use architecture::Architecture;
 pub use base::Base;

@@ -25,11 +25,11 @@
 mod buffer;
 mod checkpoint;
 mod gradient;
-mod order;
+pub(crate) mod order;
 mod scale;
 mod schedule;
 mod settings;
-mod streams;
+pub(crate) mod streams;
 #[cfg(test)]
 mod tests;
 
