@@ -10,7 +10,9 @@ pub use flow::FlowArguments;
 pub use model::*;
 pub use paper::PaperArguments;
 pub use store::{ExportArguments, StoreArguments};
-pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
+pub use train::{
+    BinariseArgument, TrainArguments, TrainRbmArguments, TrainVaeArguments, TrainedModel,
+};
 
 use crate::observe::Observe;
 use crate::parse;

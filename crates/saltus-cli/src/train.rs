@@ -1,7 +1,9 @@
-//! `saltus train`: a machine learnt from images, kept with pictures of what it learnt.
+//! `saltus train`: a model learnt from images, kept with pictures of what it learnt.
 
+mod files;
 mod mosaic;
 mod report;
+mod vae;
 
 use crate::arguments::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
 use crate::failure::{Failure, Finish};
@@ -9,11 +11,12 @@ use crate::memory::Demand;
 use crate::number::short;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
+use files::Files;
 use mosaic::Mosaic;
 use report::{About, print_json, print_text};
 use saltus::data::Examples;
 use saltus::train::{TrainSettings, Trained, train_rbm};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Samples that are drawn for their picture, and block Gibbs steps of each.
 const SAMPLES: (usize, usize) = (100, 1000);
@@ -24,58 +27,7 @@ const PER_WEIGHT: usize = 5;
 pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
     match &arguments.model {
         TrainedModel::Rbm(arguments) => rbm(arguments),
-    }
-}
-
-/// The files that a training leaves.
-struct Files {
-    machine: PathBuf,
-    samples: PathBuf,
-    filters: PathBuf,
-}
-
-impl Files {
-    fn beside(machine: &Path) -> Result<Self, Failure> {
-        let Some(stem) = machine.file_stem() else {
-            return Err(Failure::Usage(format!("--out {} is not a file", machine.display())));
-        };
-        let picture = |what: &str| {
-            let mut name = stem.to_owned();
-            name.push(format!("-{what}.png"));
-            machine.with_file_name(name)
-        };
-        Ok(Self {
-            machine: machine.to_path_buf(),
-            samples: picture("samples"),
-            filters: picture("filters"),
-        })
-    }
-
-    fn all(&self) -> [&Path; 3] {
-        [&self.machine, &self.samples, &self.filters]
-    }
-
-    /// Fails before the work, not after it, if the files could not be put there.
-    fn check(&self, force: bool) -> Result<(), Failure> {
-        let failed = |path: &Path, reason: &str| {
-            Err(Failure::Failed(format!("{}: {reason}", path.display())))
-        };
-        let folder = match self.machine.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        if !folder.is_dir() {
-            return failed(&self.machine, "cannot be written: its folder does not exist");
-        }
-        for path in self.all() {
-            if path.is_dir() {
-                return failed(path, "is a folder");
-            }
-            if path.exists() && !force {
-                return failed(path, "exists already; --force replaces it");
-            }
-        }
-        Ok(())
+        TrainedModel::Vae(arguments) => vae::run(arguments),
     }
 }
 
@@ -87,7 +39,7 @@ fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
         )));
     }
     let settings = arguments.settings();
-    let files = Files::beside(&arguments.out)?;
+    let files = Files::beside(&arguments.out, ["samples", "filters"])?;
     files.check(arguments.force)?;
     let images = arguments.dataset.training_images(&arguments.data)?;
     let (rows, columns) = (images.rows, images.columns);
@@ -109,12 +61,13 @@ fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
     let heading = about.heading(&settings, &examples);
     announce(&heading, arguments.json, arguments.quiet)?;
     let trained = train(&examples, &settings, arguments.quiet)?;
-    trained.save(&files.machine, &about.in_words(&trained))?;
+    trained.save(&files.model, &about.in_words(&trained))?;
     let (count, steps) = SAMPLES;
     let mosaic = Mosaic { rows, columns };
     let states = trained.samples(count, steps)?;
-    keep(&files.samples, &mosaic.of_states(&states, values))?;
-    keep(&files.filters, &mosaic.of_filters(&trained.weight(), values))?;
+    let [samples, filters] = &files.pictures;
+    keep(samples, &mosaic.of_states(&states, values))?;
+    keep(filters, &mosaic.of_filters(&trained.weight(), values))?;
     if arguments.json {
         print_json(&about, &trained, &files.all())?;
     } else {

@@ -1,5 +1,9 @@
 //! What can be written after `saltus train`.
 
+mod vae;
+
+pub use vae::TrainVaeArguments;
+
 use crate::parse;
 use clap::{Args, Subcommand, ValueEnum};
 use saltus::data::{Binarisation, Dataset};
@@ -23,6 +27,8 @@ pub struct TrainArguments {
 pub enum TrainedModel {
     /// Restricted Boltzmann machine, from images
     Rbm(TrainRbmArguments),
+    /// Variational autoencoder, from images of bits
+    Vae(TrainVaeArguments),
 }
 
 const DATA: &str = "Data";

@@ -41,6 +41,19 @@ impl Default for BoundSettings {
     }
 }
 
+impl BoundSettings {
+    /// Fails if there is no such bound.
+    pub fn check(&self) -> Result<(), VaeError> {
+        if (1..=MOST_SAMPLES).contains(&self.samples) {
+            return Ok(());
+        }
+        Err(VaeError::Setting(format!(
+            "a bound needs between 1 and {MOST_SAMPLES} draws per image, got {}",
+            self.samples
+        )))
+    }
+}
+
 /// The bound on the logarithm of the probability of images, in nats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bound {
@@ -84,11 +97,7 @@ impl Vae {
                 space.values()
             )));
         }
-        if !(1..=MOST_SAMPLES).contains(&samples) {
-            return Err(VaeError::Setting(format!(
-                "a bound needs between 1 and {MOST_SAMPLES} draws per image, got {samples}"
-            )));
-        }
+        settings.check()?;
         let pool = pool(threads)?;
         let of = examples.count();
         let mut bounds = Vec::with_capacity(of);
