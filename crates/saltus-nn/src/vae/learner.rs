@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use saltus::math::matrix::{PackedMatrix, TILE_ROWS};
 
 /// Images that a thread takes all the way together.
-pub(super) const PART: usize = 4 * TILE_ROWS;
+const PART: usize = 4 * TILE_ROWS;
 
 /// Memory for gradients of a batch.
 #[derive(Clone, Debug)]
