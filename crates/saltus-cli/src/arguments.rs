@@ -3,16 +3,22 @@
 mod flow;
 mod model;
 mod paper;
+#[cfg(feature = "deep")]
+mod resnet;
 mod store;
 mod train;
+#[cfg(feature = "deep")]
+mod vae;
 
 pub use flow::FlowArguments;
 pub use model::*;
 pub use paper::PaperArguments;
+#[cfg(feature = "deep")]
+pub use resnet::TrainResnetArguments;
 pub use store::{ExportArguments, StoreArguments};
-pub use train::{
-    BinariseArgument, TrainArguments, TrainRbmArguments, TrainVaeArguments, TrainedModel,
-};
+pub use train::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
+#[cfg(feature = "deep")]
+pub use vae::TrainVaeArguments;
 
 use crate::observe::Observe;
 use crate::parse;

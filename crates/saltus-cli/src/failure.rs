@@ -4,7 +4,6 @@ use saltus::data::DataError;
 use saltus::store::StoreError;
 use saltus::train::TrainError;
 use saltus::{Ended, ModelError, RunError};
-use saltus_nn::vae::VaeError;
 use std::process::ExitCode;
 
 /// A command that did something worth printing.
@@ -117,16 +116,6 @@ impl From<TrainError> for Failure {
             TrainError::Diverged { .. } | TrainError::Threads(_) | TrainError::File { .. } => {
                 Self::Failed(error.to_string())
             }
-        }
-    }
-}
-
-impl From<VaeError> for Failure {
-    fn from(error: VaeError) -> Self {
-        match error {
-            VaeError::Setting(sentence) => Self::Usage(sentence),
-            VaeError::Model(error) => error.into(),
-            VaeError::Diverged { .. } | VaeError::Threads(_) => Self::Failed(error.to_string()),
         }
     }
 }

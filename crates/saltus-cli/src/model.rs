@@ -67,6 +67,8 @@ pub fn with_model<U: UseModel>(
         ModelArguments::Potts(arguments) => potts(arguments, context, user),
         ModelArguments::Fhmm(arguments) => fhmm(arguments, context, user),
         ModelArguments::Rbm(arguments) => rbm(arguments, context, user),
+        #[cfg(feature = "deep")]
+        ModelArguments::Resnet(arguments) => resnet(arguments, context, user),
         ModelArguments::Pairwise(arguments) => pairwise(arguments, context, user),
     }
 }
@@ -216,6 +218,30 @@ fn rbm<U: UseModel>(
     };
     let words = format!("restricted Boltzmann machine of {} hidden units {source}", model.hidden());
     Ok(user.call(About { name: "rbm", words, lattice: None }, &model))
+}
+
+#[cfg(feature = "deep")]
+fn resnet<U: UseModel>(
+    arguments: &crate::arguments::ResnetArguments,
+    context: Context,
+    user: U,
+) -> Result<U::Output, Failure> {
+    let model: saltus_nn::DeepModel = saltus_nn::DeepModel::load(&arguments.weights)?;
+    let architecture = model.parameters().architecture();
+    let (rows, columns) = (architecture.rows(), architecture.columns());
+    // An image on its way through the network takes as much as some parameters per channel.
+    let parameters = architecture
+        .parameters()
+        .saturating_add(2 * rows * columns * architecture.width() * context.chains.div_ceil(5));
+    context.check_parameters(rows * columns, architecture.values(), parameters)?;
+    let words = format!(
+        "residual network of {} channels and {} parameters from {}",
+        architecture.width(),
+        architecture.parameters(),
+        arguments.weights.display()
+    );
+    let lattice = Some(Size { rows, columns });
+    Ok(user.call(About { name: "resnet", words, lattice }, &model))
 }
 
 fn pairwise<U: UseModel>(

@@ -3,6 +3,9 @@
 mod files;
 mod mosaic;
 mod report;
+#[cfg(feature = "deep")]
+mod resnet;
+#[cfg(feature = "deep")]
 mod vae;
 
 use crate::arguments::{BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel};
@@ -27,7 +30,17 @@ const PER_WEIGHT: usize = 5;
 pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
     match &arguments.model {
         TrainedModel::Rbm(arguments) => rbm(arguments),
+        #[cfg(feature = "deep")]
+        TrainedModel::Resnet(arguments) => resnet::run(arguments),
+        #[cfg(feature = "deep")]
         TrainedModel::Vae(arguments) => vae::run(arguments),
+        #[cfg(not(feature = "deep"))]
+        TrainedModel::Resnet(_) | TrainedModel::Vae(_) => Err(Failure::Failed(
+            "this saltus was built without deep models: `cargo install --path crates/saltus-cli \
+             --features deep` (or `cargo run --release --features deep -- train …`) builds one that \
+             has them"
+                .to_owned(),
+        )),
     }
 }
 

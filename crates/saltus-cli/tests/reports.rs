@@ -39,7 +39,9 @@ fn the_list_names_everything_once() {
         assert_eq!(lines.count(), 1, "{name}");
     }
     let json = saltus("list --json").json();
-    for (key, count) in [("models", 7), ("samplers", 10), ("weights", 5)] {
+    for (key, count) in
+        [("models", if cfg!(feature = "deep") { 8 } else { 7 }), ("samplers", 10), ("weights", 5)]
+    {
         let entries = json[key].as_array().unwrap();
         assert_eq!(entries.len(), count, "{key}");
         assert!(entries.iter().all(|entry| !entry["description"].as_str().unwrap().is_empty()));

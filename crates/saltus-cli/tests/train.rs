@@ -144,6 +144,16 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
     assert_eq!(left.len(), 1, "only the data: {left:?}");
 }
 
+#[cfg(not(feature = "deep"))]
+#[test]
+fn a_build_without_deep_models_says_how_to_get_them() {
+    for model in ["resnet", "vae"] {
+        let ran = saltus(&format!("train {model} --data somewhere --dataset static-mnist"));
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+        assert!(ran.err.contains("--features deep"), "{}", ran.err);
+    }
+}
+
 #[test]
 fn every_command_of_the_page_on_training_is_understood() {
     let page = include_str!("../../../docs/training.md");

@@ -4,8 +4,12 @@
 //! A thread computes one image after the other, so that threads live where the library has them:
 //! across blocks of chains. A state's numbers do not depend on the block that it is in.
 
+mod block;
 mod convolve;
 mod entrance;
+mod exit;
+#[cfg(test)]
+mod instructions;
 mod layer;
 mod narrow;
 mod network;
@@ -21,8 +25,9 @@ use crate::network::Network;
 use crate::parameters::Parameters;
 use saltus::{ModelError, States};
 
-/// States that a thread takes at a time: few, so that threads share them evenly.
-const BLOCK: usize = 4;
+/// States that a thread takes at a time: few, so that threads share a hundred evenly; more than one,
+/// because each block has memory of its own that has to come back into the cache.
+const BLOCK: usize = 5;
 
 /// A network of the family, computed by this crate's own loops.
 ///

@@ -1,7 +1,8 @@
 //! Deep models in safetensors files, and why a file is not one.
 
-use crate::architecture::{Architecture, Layer};
+use crate::architecture::Architecture;
 use crate::base::Base;
+use crate::layout::Layer;
 use crate::model::DeepModel;
 use crate::network::Network;
 use crate::parameters::Parameters;

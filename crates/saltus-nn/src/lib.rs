@@ -3,14 +3,18 @@
 //! An [`Architecture`] names a network of the family of residual networks that the paper trains.
 //! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
 //! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
-//! crate's own loops. [`data`] reads images, [`train`] learns from them. [`vae`] is what they are
-//! compared with: a variational autoencoder.
+//! crate's own loops, and with the feature `burn` `Burn` by burn's tensors, on a GPU with `wgpu` or
+//! `cuda`. [`data`] reads images, [`train`] learns from them. [`vae`] is what they are compared with: a
+//! variational autoencoder.
 
-pub mod architecture;
+mod architecture;
 mod base;
+#[cfg(feature = "burn")]
+mod burn;
 mod cpu;
 pub mod data;
 mod file;
+pub mod layout;
 mod model;
 mod network;
 mod parameters;
@@ -21,6 +25,8 @@ pub mod vae;
 
 pub use architecture::Architecture;
 pub use base::Base;
+#[cfg(feature = "burn")]
+pub use burn::Burn;
 pub use cpu::{Cpu, CpuWorkspace};
 pub use model::{DeepCache, DeepModel};
 pub use network::Network;

@@ -1,7 +1,8 @@
 //! The network as its definition says, in double precision and one number at a time: what the fast
 //! ways are tested against.
 
-use crate::architecture::{Architecture, Layer};
+use crate::architecture::Architecture;
+use crate::layout::Layer;
 
 /// An image of channels.
 struct Image {

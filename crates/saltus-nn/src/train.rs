@@ -26,6 +26,7 @@ mod buffer;
 mod checkpoint;
 mod gradient;
 pub(crate) mod order;
+mod report;
 mod scale;
 mod schedule;
 mod settings;
@@ -35,6 +36,7 @@ mod tests;
 
 pub use buffer::Buffer;
 pub use checkpoint::Checkpoint;
+pub use report::Report;
 pub use settings::{Preset, TrainError, TrainSettings};
 
 use crate::architecture::Architecture;
@@ -55,42 +57,12 @@ use saltus::math::vectorised;
 use saltus::train::adam::{Moments, Step};
 use saltus::{ChainRng, Model};
 use scale::ScaleTuner;
-use serde::Serialize;
 use std::time::Instant;
 
 /// Parameters beyond this have nothing to do with data.
 const LARGEST: f32 = 1e6;
 /// Parameters that one task moves.
 const CHUNK: usize = 4096;
-
-/// How an iteration went.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Report {
-    /// The iteration, counted from 1.
-    pub iteration: usize,
-    /// Mean of log π, up to a constant, over the examples of its batch.
-    pub data_log_prob: f64,
-    /// The same over its chains.
-    pub chain_log_prob: f64,
-    /// Mean acceptance of the steps of its chains.
-    pub acceptance: f64,
-    /// Sites that a step changed, on average.
-    pub changed: f64,
-    /// Scale of the sampler, if it has one.
-    pub scale: Option<f64>,
-    /// Learning rate.
-    pub learning_rate: f64,
-    /// Wall time.
-    pub seconds: f64,
-}
-
-impl Report {
-    /// Mean energy (−log π) of the data minus that of the chains: near zero if the model finds both
-    /// equally likely.
-    pub fn energy_gap(&self) -> f64 {
-        self.chain_log_prob - self.data_log_prob
-    }
-}
 
 /// A training in progress.
 ///
@@ -319,8 +291,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
             return diverged(format!("the mean of log π is {mean}"));
         }
         let numbers = self.model.parameters().numbers();
-        // NaN is not below anything.
-        match numbers.iter().find(|number| !(number.abs() <= LARGEST)) {
+        match numbers.iter().find(|number| number.is_nan() || number.abs() > LARGEST) {
             Some(number) => diverged(format!("a parameter is {number}")),
             None => Ok(()),
         }

@@ -22,6 +22,9 @@ pub enum ModelArguments {
     Fhmm(FhmmArguments),
     /// Restricted Boltzmann machine: visible units joined through hidden ones
     Rbm(RbmArguments),
+    /// Deep energy-based model that `saltus train resnet` learnt
+    #[cfg(feature = "deep")]
+    Resnet(ResnetArguments),
     /// Couplings and fields on any graph, read from text files
     Pairwise(PairwiseArguments),
 }
@@ -167,6 +170,17 @@ pub struct RbmArguments {
     pub differences: DifferencesArgument,
 }
 
+#[cfg(feature = "deep")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ResnetArguments {
+    /// Model in a safetensors file, as `saltus train resnet` leaves it: model.safetensors
+    #[arg(long, value_name = "FILE", help_heading = MODEL)]
+    pub weights: PathBuf,
+    #[command(flatten)]
+    pub differences: DifferencesArgument,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Args)]
 #[serde(deny_unknown_fields)]
 pub struct PairwiseArguments {
@@ -207,6 +221,8 @@ impl ModelArguments {
     pub fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let paths = match self {
             Self::Rbm(arguments) => [arguments.weights.as_mut(), None],
+            #[cfg(feature = "deep")]
+            Self::Resnet(arguments) => [Some(&mut arguments.weights), None],
             Self::Pairwise(arguments) => [Some(&mut arguments.edges), arguments.fields.as_mut()],
             _ => [None, None],
         };
@@ -218,6 +234,8 @@ impl ModelArguments {
         let argument = match self {
             Self::Fhmm(arguments) => arguments.differences,
             Self::Rbm(arguments) => arguments.differences,
+            #[cfg(feature = "deep")]
+            Self::Resnet(arguments) => arguments.differences,
             _ => DifferencesArgument::default(),
         };
         match argument.differences {

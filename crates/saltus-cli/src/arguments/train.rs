@@ -1,9 +1,5 @@
 //! What can be written after `saltus train`.
 
-mod vae;
-
-pub use vae::TrainVaeArguments;
-
 use crate::parse;
 use clap::{Args, Subcommand, ValueEnum};
 use saltus::data::{Binarisation, Dataset};
@@ -27,8 +23,26 @@ pub struct TrainArguments {
 pub enum TrainedModel {
     /// Restricted Boltzmann machine, from images
     Rbm(TrainRbmArguments),
+    /// Deep energy-based model, a residual network, from images
+    #[cfg(feature = "deep")]
+    Resnet(super::TrainResnetArguments),
+    /// Deep energy-based model, a residual network, from images (not part of this build)
+    #[cfg(not(feature = "deep"))]
+    Resnet(AbsentArguments),
     /// Variational autoencoder, from images of bits
-    Vae(TrainVaeArguments),
+    #[cfg(feature = "deep")]
+    Vae(super::TrainVaeArguments),
+    /// Variational autoencoder, from images of bits (not part of this build)
+    #[cfg(not(feature = "deep"))]
+    Vae(AbsentArguments),
+}
+
+/// Whatever is asked of a model that was left out of this build.
+#[cfg(not(feature = "deep"))]
+#[derive(Debug, Args)]
+pub struct AbsentArguments {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _all: Vec<std::ffi::OsString>,
 }
 
 const DATA: &str = "Data";

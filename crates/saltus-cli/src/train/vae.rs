@@ -13,7 +13,7 @@ use crate::progress::{View, pace};
 use crate::{announce, interrupt};
 use report::{About, Judged, print_json, print_text};
 use saltus_nn::data::Split;
-use saltus_nn::vae::{BoundSettings, TrainedVae, VaeSettings, VaeSizes, train_vae};
+use saltus_nn::vae::{BoundSettings, TrainedVae, VaeError, VaeSettings, VaeSizes, train_vae};
 use std::time::Instant;
 
 /// Samples in their picture.
@@ -97,4 +97,14 @@ fn judge(
     view.finish();
     let seconds = started.elapsed().as_secs_f64();
     Ok(bound?.map(|bound| Judged { part, bound, seconds }))
+}
+
+impl From<VaeError> for Failure {
+    fn from(error: VaeError) -> Self {
+        match error {
+            VaeError::Setting(sentence) => Self::Usage(sentence),
+            VaeError::Model(error) => error.into(),
+            VaeError::Diverged { .. } | VaeError::Threads(_) => Self::Failed(error.to_string()),
+        }
+    }
 }

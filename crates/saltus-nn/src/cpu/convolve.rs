@@ -5,12 +5,7 @@
 
 use super::packed::{PANEL, Packed};
 use super::plan::{Group, Pixel, Plan};
-use pulp::{Simd, WithSimd};
-
-/// Pixels that are added up together, so that a loaded weight is used that often. Images of 28, 14
-/// and 7 pixels a side are whole numbers of sevens, and seven by a panel leave registers free even
-/// where a panel takes two.
-const PIXELS: usize = 7;
+use pulp::{Arch, Simd, WithSimd};
 
 /// What a sum starts from.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +20,7 @@ pub(super) enum Start<'a> {
 
 /// Makes every pixel of the output of a plan.
 pub(super) fn convolve(
+    instructions: Arch,
     plan: &Plan,
     weights: &Packed,
     start: Start<'_>,
@@ -32,7 +28,7 @@ pub(super) fn convolve(
     output: &mut [f32],
 ) {
     for (group, weights) in plan.groups.iter().zip(&weights.groups) {
-        pulp::Arch::new().dispatch(Convolve { group, weights, start, input, output });
+        instructions.dispatch(Convolve { group, weights, start, input, output });
     }
 }
 
@@ -49,20 +45,22 @@ impl WithSimd for Convolve<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // The number of registers across a panel must be known to the compiler.
+        // The number of registers across a panel must be known to the compiler, and the pixels that
+        // are added up together, so that a loaded weight is used that often: as many as leave
+        // registers for the weights. Images of 28, 14 and 7 pixels a side are whole sevens.
         match S::F32_LANES {
-            16 => self.panels::<S, 1>(simd),
-            8 => self.panels::<S, 2>(simd),
-            4 => self.panels::<S, 4>(simd),
-            2 => self.panels::<S, 8>(simd),
-            _ => self.panels::<S, 16>(simd),
+            16 => self.panels::<S, 1, 7>(simd),
+            8 => self.panels::<S, 2, 4>(simd),
+            4 => self.panels::<S, 4, 4>(simd),
+            2 => self.panels::<S, 8, 1>(simd),
+            _ => self.panels::<S, 16, 1>(simd),
         }
     }
 }
 
 impl Convolve<'_> {
     #[inline(always)]
-    fn panels<S: Simd, const VECTORS: usize>(self, simd: S) {
+    fn panels<S: Simd, const VECTORS: usize, const PIXELS: usize>(self, simd: S) {
         let Group { pixels, runs, length, .. } = self.group;
         let panels = self.weights.chunks_exact(runs.len() * length * PANEL);
         for (number, weights) in panels.enumerate() {

@@ -5,7 +5,9 @@ use super::layer::{Convolution, Gradient, index};
 use super::narrow::{convolve_to_planes, place};
 use super::plan::Plan;
 use super::plane::Plane;
-use crate::architecture::{Architecture, Layer};
+use crate::architecture::Architecture;
+use crate::layout::Layer;
+use pulp::Arch;
 use saltus::math::vectorised;
 
 /// The first convolution and, with more than two values, what it sees in the place of each.
@@ -102,7 +104,7 @@ impl Entrance {
 
     /// From the gradient at the first channels to that at what is seen of the pixels, in planes.
     pub(super) fn back(&self, gradient: &[f32], seen: &mut [f32]) {
-        convolve_to_planes(&self.backwards, &self.windows, gradient, seen);
+        convolve_to_planes(Arch::new(), &self.backwards, &self.windows, gradient, seen);
     }
 
     /// The gradient at the values: of the scalar coding 0, 1 of two values; of the indicator of

@@ -5,11 +5,13 @@ use super::outer::{add_biases, add_weights};
 use super::packed::{Packed, filled};
 use super::plan::Plan;
 use super::plane::Plane;
-use crate::architecture::Layer;
+use crate::layout::Layer;
+use pulp::Arch;
 
 /// A convolution.
 #[derive(Clone, Debug)]
 pub(super) struct Convolution {
+    instructions: Arch,
     layer: Layer,
     pub(super) output: Plane,
     forwards: Plan,
@@ -23,6 +25,7 @@ impl Convolution {
         let output = output_plane(layer, input);
         let forwards = Plan::forwards(layer, input, output);
         Self {
+            instructions: Arch::new(),
             layer: layer.clone(),
             output,
             weights: Packed::zeros(&forwards),
@@ -49,17 +52,18 @@ impl Convolution {
 
     /// Its output.
     pub(super) fn apply(&self, input: &[f32], output: &mut [f32]) {
-        convolve(&self.forwards, &self.weights, Start::Bias(&self.bias), input, output);
+        let start = Start::Bias(&self.bias);
+        convolve(self.instructions, &self.forwards, &self.weights, start, input, output);
     }
 
     /// Adds its output, without biases, to what is there.
     pub(super) fn add(&self, input: &[f32], output: &mut [f32]) {
-        convolve(&self.forwards, &self.weights, Start::Sum, input, output);
+        convolve(self.instructions, &self.forwards, &self.weights, Start::Sum, input, output);
     }
 
     /// Adds an image's part to the gradient of its parameters.
     pub(super) fn learn(&self, input: &[f32], output: &[f32], sums: &mut Gradient) {
-        add_weights(&self.forwards, input, output, &mut sums.weights);
+        add_weights(self.instructions, &self.forwards, input, output, &mut sums.weights);
         add_biases(&self.forwards, output, &mut sums.bias);
     }
 
@@ -84,6 +88,7 @@ impl Convolution {
 /// The way back through a convolution.
 #[derive(Clone, Debug)]
 pub(super) struct WayBack {
+    instructions: Arch,
     layer: Layer,
     plan: Plan,
     weights: Packed,
@@ -93,7 +98,8 @@ impl WayBack {
     /// Through a layer on images of channels of that size, without weights yet.
     pub(super) fn new(layer: &Layer, input: Plane) -> Self {
         let plan = Plan::backwards(layer, input, output_plane(layer, input));
-        Self { layer: layer.clone(), weights: Packed::zeros(&plan), plan }
+        let weights = Packed::zeros(&plan);
+        Self { instructions: Arch::new(), layer: layer.clone(), weights, plan }
     }
 
     /// Takes its weights from the parameters of the network.
@@ -108,12 +114,12 @@ impl WayBack {
 
     /// The gradient at the input.
     pub(super) fn apply(&self, output: &[f32], input: &mut [f32]) {
-        convolve(&self.plan, &self.weights, Start::Zero, output, input);
+        convolve(self.instructions, &self.plan, &self.weights, Start::Zero, output, input);
     }
 
     /// Adds the gradient at the input to what is there.
     pub(super) fn add(&self, output: &[f32], input: &mut [f32]) {
-        convolve(&self.plan, &self.weights, Start::Sum, output, input);
+        convolve(self.instructions, &self.plan, &self.weights, Start::Sum, output, input);
     }
 }
 

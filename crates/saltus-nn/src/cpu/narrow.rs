@@ -3,20 +3,26 @@
 
 use super::packed::PANEL;
 use super::plan::{Group, Pixel, Plan};
-use pulp::{Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd};
 
 /// Pixels that are added up together.
 const PIXELS: usize = 7;
 
 /// Writes the outputs of a plan of one group, plane after plane: `output[channel · pixels + pixel]`.
 /// `weights` holds the windows of all output channels, one after the other.
-pub(super) fn convolve_to_planes(plan: &Plan, weights: &[f32], input: &[f32], output: &mut [f32]) {
+pub(super) fn convolve_to_planes(
+    instructions: Arch,
+    plan: &Plan,
+    weights: &[f32],
+    input: &[f32],
+    output: &mut [f32],
+) {
     let group = &plan.groups[0];
     let window = group.runs.len() * group.length;
     for (weights, output) in
         weights.chunks_exact(window).zip(output.chunks_exact_mut(group.pixels.len()))
     {
-        pulp::Arch::new().dispatch(Narrow { group, weights, input, output });
+        instructions.dispatch(Narrow { group, weights, input, output });
     }
 }
 

@@ -1,10 +1,10 @@
 //! The whole network, one image at a time, there and back.
 
+use super::block::{Activations, Block, Gradients};
 use super::entrance::Entrance;
-use super::layer::{Convolution, Gradient, WayBack};
-use super::plane::Plane;
-use super::swish::{multiply, swish};
-use crate::architecture::{Architecture, Layer};
+use super::exit::Exit;
+use super::layer::{Convolution, Gradient};
+use crate::architecture::Architecture;
 
 /// A network ready to be evaluated.
 #[derive(Clone, Debug)]
@@ -14,54 +14,20 @@ pub(super) struct Network {
     exit: Exit,
 }
 
-#[derive(Clone, Debug)]
-struct Block {
-    first: TwoWay,
-    second: TwoWay,
-    skip: Option<TwoWay>,
-}
-
-/// A convolution and the way back through it.
-#[derive(Clone, Debug)]
-struct TwoWay {
-    there: Convolution,
-    back: WayBack,
-}
-
-/// From the last channels to one number.
-#[derive(Clone, Debug)]
-struct Exit {
-    layer: Layer,
-    plane: Plane,
-    weights: Vec<f32>,
-    bias: f32,
-}
-
 /// Memory for one image.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
     input: Vec<f32>,
     first: Vec<f32>,
     blocks: Vec<Activations>,
-    /// Gradient at the first channels.
-    first_gradient: Vec<f32>,
+    /// One for every size of image, from the largest.
+    gradients: Vec<Gradients>,
     /// Gradients at what is seen of the pixels, in planes.
     seen: Vec<f32>,
     /// Mean of every last channel.
     means: Vec<f32>,
     /// Sums for the gradient of the parameters, if they were ever asked for.
     sums: Vec<Gradient>,
-}
-
-/// What a block made of an image.
-#[derive(Clone, Debug)]
-struct Activations {
-    inner: Vec<f32>,
-    inner_slopes: Vec<f32>,
-    outer: Vec<f32>,
-    outer_slopes: Vec<f32>,
-    inner_gradient: Vec<f32>,
-    outer_gradient: Vec<f32>,
 }
 
 impl Network {
@@ -72,32 +38,20 @@ impl Network {
         let blocks = layout
             .blocks
             .iter()
-            .map(|block| {
-                let first = TwoWay::new(&block.first, plane);
-                let skip = block.skip.as_ref().map(|layer| TwoWay::new(layer, plane));
-                plane = first.there.output;
-                Block { first, second: TwoWay::new(&block.second, plane), skip }
+            .map(|layers| {
+                let block = Block::new(layers, plane);
+                plane = block.output();
+                block
             })
             .collect();
-        let weights = vec![0.0; plane.channels];
-        let exit = Exit { layer: layout.last, plane, weights, bias: 0.0 };
-        Self { entrance, blocks, exit }
+        Self { entrance, blocks, exit: Exit::new(&layout.last, plane) }
     }
 
     /// Takes over parameters.
     pub(super) fn set(&mut self, parameters: &[f32]) {
         self.entrance.set(parameters);
-        for Block { first, second, skip } in &mut self.blocks {
-            first.set(parameters);
-            second.set(parameters);
-            if let Some(skip) = skip {
-                skip.set(parameters);
-                second.there.add_bias(&skip.there);
-            }
-        }
-        let Exit { layer, weights, bias, .. } = &mut self.exit;
-        weights[..layer.inputs].copy_from_slice(&parameters[layer.weight.clone()]);
-        *bias = parameters[layer.bias.start];
+        self.blocks.iter_mut().for_each(|block| block.set(parameters));
+        self.exit.set(parameters);
     }
 
     pub(super) fn new_workspace(&self) -> Workspace {
@@ -105,24 +59,13 @@ impl Network {
         Workspace {
             input: self.entrance.input.zeros(),
             first: first.zeros(),
-            blocks: self
-                .blocks
-                .iter()
-                .map(|block| {
-                    let zeros = || block.first.there.output.zeros();
-                    Activations {
-                        inner: zeros(),
-                        inner_slopes: zeros(),
-                        outer: zeros(),
-                        outer_slopes: zeros(),
-                        inner_gradient: zeros(),
-                        outer_gradient: zeros(),
-                    }
-                })
+            blocks: self.blocks.iter().map(Block::new_activations).collect(),
+            gradients: std::iter::once(first)
+                .chain(self.blocks.iter().filter(|block| block.shrinks()).map(Block::output))
+                .map(Gradients::new)
                 .collect(),
-            first_gradient: first.zeros(),
             seen: vec![0.0; self.entrance.input.pixels() * self.entrance.input.channels],
-            means: vec![0.0; self.exit.plane.channels],
+            means: self.exit.new_means(),
             sums: Vec::new(),
         }
     }
@@ -143,7 +86,7 @@ impl Network {
     /// The gradient at the values of the state evaluated last.
     pub(super) fn gradient(&self, work: &mut Workspace, gradient: &mut [f32]) {
         self.back(1.0, work, None);
-        self.entrance.back(&work.first_gradient, &mut work.seen);
+        self.entrance.back(&work.gradients[0].outer, &mut work.seen);
         self.entrance.at_values(&work.seen, gradient);
     }
 
@@ -162,19 +105,16 @@ impl Network {
         let mut sums = std::mem::take(&mut work.sums);
         let (first, others) = sums.split_at_mut(1);
         self.back(factor, work, Some(others));
-        self.entrance.back(&work.first_gradient, &mut work.seen);
+        let gradient = &work.gradients[0].outer;
+        self.entrance.back(gradient, &mut work.seen);
         self.entrance.learn(
             state,
             &work.input,
-            (&work.first_gradient, &work.seen),
+            (gradient, &work.seen),
             (&mut first[0], parameters),
         );
         work.sums = sums;
-        let layer = &self.exit.layer;
-        for (sum, mean) in parameters[layer.weight.clone()].iter_mut().zip(&work.means) {
-            *sum += factor * mean;
-        }
-        parameters[layer.bias.start] += factor;
+        self.exit.learn(factor, &work.means, parameters);
     }
 
     /// Adds the sums to the gradient of the parameters.
@@ -192,119 +132,23 @@ impl Network {
 
     /// Takes the gradient back to the first channels.
     fn back(&self, factor: f32, work: &mut Workspace, mut sums: Option<&mut [Gradient]>) {
-        let Workspace { first, blocks, first_gradient, .. } = work;
-        if let Some(last) = blocks.last_mut() {
-            self.exit.back(factor, &mut last.outer_gradient);
-        }
+        let Workspace { first, blocks, gradients, .. } = work;
+        let mut size = gradients.len() - 1;
+        self.exit.back(factor, &mut gradients[size].outer);
         let mut end = sums.as_ref().map_or(0, |sums| sums.len());
         for (number, block) in self.blocks.iter().enumerate().rev() {
-            let (earlier, own) = blocks.split_at_mut(number);
-            let (before, gradient) = match earlier.last_mut() {
-                Some(Activations { outer, outer_gradient, .. }) => (&*outer, outer_gradient),
-                None => (&*first, &mut *first_gradient),
-            };
+            let before = number.checked_sub(1).map_or(&*first, |before| &blocks[before].outer);
+            let (larger, own) = gradients.split_at_mut(size);
             let own_sums = sums.as_deref_mut().map(|sums| {
                 let start = end - block.convolutions().count();
                 let own = &mut sums[start..end];
                 end = start;
                 own
             });
-            block.back(before, &mut own[0], gradient, own_sums);
-        }
-    }
-}
-
-impl TwoWay {
-    fn new(layer: &Layer, input: Plane) -> Self {
-        Self { there: Convolution::new(layer, input), back: WayBack::new(layer, input) }
-    }
-
-    fn set(&mut self, parameters: &[f32]) {
-        self.there.set(parameters);
-        self.back.set(parameters);
-    }
-}
-
-impl Block {
-    fn convolutions(&self) -> impl Iterator<Item = &Convolution> {
-        [&self.first, &self.second].into_iter().chain(&self.skip).map(|layer| &layer.there)
-    }
-
-    fn apply(&self, before: &[f32], activations: &mut Activations) {
-        let Activations { inner, inner_slopes, outer, outer_slopes, .. } = activations;
-        let plane = self.first.there.output;
-        self.first.there.apply(before, inner);
-        swish(plane, None, inner, inner_slopes);
-        self.second.there.apply(inner, outer);
-        match &self.skip {
-            // Its biases are among those of the second convolution.
-            Some(skip) => {
-                skip.there.add(before, outer);
-                swish(plane, None, outer, outer_slopes);
-            }
-            None => swish(plane, Some(before), outer, outer_slopes),
-        }
-    }
-
-    /// From the gradient at its output to that at its input.
-    fn back(
-        &self,
-        before: &[f32],
-        activations: &mut Activations,
-        gradient: &mut [f32],
-        sums: Option<&mut [Gradient]>,
-    ) {
-        let Activations {
-            inner, inner_slopes, outer_slopes, inner_gradient, outer_gradient, ..
-        } = activations;
-        let plane = self.first.there.output;
-        multiply(plane, outer_slopes, outer_gradient);
-        self.second.back.apply(outer_gradient, inner_gradient);
-        multiply(plane, inner_slopes, inner_gradient);
-        match &self.skip {
-            Some(skip) => {
-                self.first.back.apply(inner_gradient, gradient);
-                skip.back.add(outer_gradient, gradient);
-            }
-            None => {
-                gradient.copy_from_slice(outer_gradient);
-                self.first.back.add(inner_gradient, gradient);
-            }
-        }
-        if let Some([first, second, rest @ ..]) = sums {
-            self.first.there.learn(before, inner_gradient, first);
-            self.second.there.learn(inner, outer_gradient, second);
-            if let (Some(skip), [sums]) = (&self.skip, rest) {
-                skip.there.learn(before, outer_gradient, sums);
-            }
-        }
-    }
-}
-
-impl Exit {
-    /// The value, and the means of the channels that it is made of.
-    fn value(&self, last: &[f32], means: &mut [f32]) -> f64 {
-        means.fill(0.0);
-        for row in self.plane.row_ranges() {
-            for pixel in last[row].chunks_exact(self.plane.channels) {
-                means.iter_mut().zip(pixel).for_each(|(mean, number)| *mean += number);
-            }
-        }
-        let share = 1.0 / self.plane.pixels() as f32;
-        means.iter_mut().for_each(|mean| *mean *= share);
-        let products = means.iter().zip(&self.weights);
-        f64::from(self.bias)
-            + products.map(|(mean, weight)| f64::from(*mean) * f64::from(*weight)).sum::<f64>()
-    }
-
-    /// The gradient at the last channels, the same at every pixel.
-    fn back(&self, factor: f32, gradient: &mut [f32]) {
-        let share = factor / self.plane.pixels() as f32;
-        for row in self.plane.row_ranges() {
-            for pixel in gradient[row].chunks_exact_mut(self.plane.channels) {
-                for (number, weight) in pixel.iter_mut().zip(&self.weights) {
-                    *number = share * weight;
-                }
+            block.back_inside(before, &blocks[number], &mut own[0], own_sums);
+            block.back_to_input(&mut own[0], larger.last_mut());
+            if block.shrinks() {
+                size -= 1;
             }
         }
     }

@@ -4,13 +4,19 @@
 use super::convolve::vectors;
 use super::packed::{PANEL, Packed};
 use super::plan::{Group, Plan};
-use pulp::{Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd};
 
 /// Adds an image's part to the gradient of the weights of a forward plan. `output` is the gradient at
 /// the output.
-pub(super) fn add_weights(plan: &Plan, input: &[f32], output: &[f32], sums: &mut Packed) {
+pub(super) fn add_weights(
+    instructions: Arch,
+    plan: &Plan,
+    input: &[f32],
+    output: &[f32],
+    sums: &mut Packed,
+) {
     for (group, sums) in plan.groups.iter().zip(&mut sums.groups) {
-        pulp::Arch::new().dispatch(Outer { group, input, output, sums });
+        instructions.dispatch(Outer { group, input, output, sums });
     }
 }
 

@@ -5,7 +5,7 @@
 //! and columns see different weights; hence groups.
 
 use super::plane::Plane;
-use crate::architecture::Layer;
+use crate::layout::Layer;
 
 /// All sums of a convolution, or of the way back through it.
 #[derive(Clone, Debug)]

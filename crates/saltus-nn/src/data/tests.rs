@@ -1,6 +1,8 @@
 //! Splits and values on files of a few small images.
 
 use super::*;
+use saltus::ChainRng;
+use saltus::rng::Stream;
 
 /// Writes an IDX file of images of 1×2 pixels.
 fn write(folder: &Path, name: &str, pixels: &[u8]) {

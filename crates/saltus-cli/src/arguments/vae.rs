@@ -1,11 +1,15 @@
 //! What can be written after `saltus train vae`.
 
-use super::{DATA, OUTPUT, TRAINING};
+use super::resnet::dataset;
 use crate::parse;
 use clap::Args;
 use saltus_nn::data::Dataset;
 use saltus_nn::vae::{BoundSettings, VaeSettings};
 use std::path::PathBuf;
+
+const DATA: &str = "Data";
+const TRAINING: &str = "Training";
+const OUTPUT: &str = "Output";
 
 #[derive(Debug, Args)]
 pub struct TrainVaeArguments {
@@ -57,10 +61,6 @@ pub struct TrainVaeArguments {
     /// No progress
     #[arg(long, help_heading = OUTPUT)]
     pub quiet: bool,
-}
-
-fn dataset(name: &str) -> Result<Dataset, String> {
-    Ok(Dataset::named(name))
 }
 
 impl TrainVaeArguments {

@@ -1,0 +1,129 @@
+//! What can be written after `saltus train resnet`.
+
+use crate::parse;
+use clap::Args;
+use saltus::{Sampler, Weight};
+use saltus_nn::data::Dataset;
+use saltus_nn::train::{Preset, TrainSettings};
+use std::path::PathBuf;
+
+const DATA: &str = "Data";
+const NETWORK: &str = "Network";
+const TRAINING: &str = "Training";
+const OUTPUT: &str = "Output";
+
+#[derive(Debug, Args)]
+pub struct TrainResnetArguments {
+    /// Folder that has the dataset's folder [default: the current one]
+    #[arg(long, value_name = "DIR", help_heading = DATA)]
+    pub data: Option<PathBuf>,
+    /// Which images: static-mnist, dynamic-mnist, omniglot, caltech, frey, histopathology, or any
+    /// folder with train-images-idx3-ubyte (or .gz)
+    #[arg(
+        long, value_name = "NAME|FOLDER", help_heading = DATA, value_parser = dataset,
+        required_unless_present = "resume"
+    )]
+    pub dataset: Option<Dataset>,
+    /// Values per pixel of a folder of grays [default: 2, drawn with the gray as probability]
+    #[arg(long, value_name = "C", help_heading = DATA, value_parser = parse::values, allow_negative_numbers = true)]
+    pub values: Option<usize>,
+    /// Channels of every layer [default: 16, paper 64]
+    #[arg(long, value_name = "W", help_heading = NETWORK, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub width: Option<usize>,
+    /// Residual blocks after the two that halve the image [default: 6]
+    #[arg(long, value_name = "B", help_heading = NETWORK, value_parser = parse::count, allow_negative_numbers = true)]
+    pub blocks: Option<usize>,
+    /// Numbers that the network sees of a value where there are more than two [default: 4]
+    #[arg(long, value_name = "P", help_heading = NETWORK, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub projection: Option<usize>,
+    /// Recipe [default: laptop]: laptop, or the paper's; other options override it
+    #[arg(long, value_name = "laptop|paper", help_heading = TRAINING)]
+    pub preset: Option<Preset>,
+    /// Sampler of the chains [default: dlmc]: dlmc, dmala, pas, gwg, gibbs, or any other
+    #[arg(long, value_name = "NAME", help_heading = TRAINING)]
+    pub sampler: Option<Sampler>,
+    /// Weight function [default: sqrt]
+    #[arg(long, value_name = "NAME", help_heading = TRAINING)]
+    pub weight: Option<Weight>,
+    /// Steps of every chain per iteration [default: as the preset says for dataset and sampler]
+    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub steps: Option<usize>,
+    /// Acceptance that the scale is adapted to [default: 0.574, for rwm 0.234]
+    #[arg(long, value_name = "A", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
+    pub target_acceptance: Option<f64>,
+    /// Updates of the parameters [default: 10000, paper 50000]
+    #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub iterations: Option<usize>,
+    /// Images per iteration, and chains [default: 100]
+    #[arg(long, value_name = "B", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub batch: Option<usize>,
+    /// Chains in the replay buffer [default: 5000, paper 10000, small sets 1000]
+    #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub buffer: Option<usize>,
+    /// Adam's learning rate after the warm-up [default: 0.0003, paper 0.0001]
+    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
+    pub learning_rate: Option<f64>,
+    /// Iterations during which the learning rate rises [default: 1000, paper 10000]
+    #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::count, allow_negative_numbers = true)]
+    pub warmup: Option<usize>,
+    /// What is kept of the average of the parameters at every iteration [default: 0.999]
+    #[arg(long, value_name = "D", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
+    pub decay: Option<f64>,
+    /// Seed of everything that is drawn [default: 0]
+    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::seed, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Threads [default: one per processor]; results do not depend on it
+    #[arg(long, value_name = "T", help_heading = TRAINING, value_parser = parse::threads, allow_negative_numbers = true)]
+    pub threads: Option<usize>,
+    /// Folder of the training: model, checkpoint, history and pictures of samples
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT, required_unless_present = "resume")]
+    pub out: Option<PathBuf>,
+    /// Go on with the training in this folder; only --iterations, --threads and --data may be others
+    #[arg(
+        long, value_name = "DIR", help_heading = OUTPUT,
+        conflicts_with_all = [
+            "dataset", "values", "width", "blocks", "projection", "preset", "sampler", "weight",
+            "steps", "target_acceptance", "batch", "buffer", "learning_rate", "warmup", "decay",
+            "seed", "out", "force",
+        ]
+    )]
+    pub resume: Option<PathBuf>,
+    /// Iterations between two checkpoints, each with a picture of samples [default: 500]
+    #[arg(long, value_name = "N", help_heading = OUTPUT, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub save_every: Option<usize>,
+    /// Replace a training that is in the folder
+    #[arg(long, help_heading = OUTPUT)]
+    pub force: bool,
+    /// Print one JSON object
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+    /// No progress
+    #[arg(long, help_heading = OUTPUT)]
+    pub quiet: bool,
+}
+
+pub(super) fn dataset(name: &str) -> Result<Dataset, String> {
+    Ok(Dataset::named(name))
+}
+
+impl TrainResnetArguments {
+    /// The settings of a training on a dataset.
+    pub fn settings(&self, dataset: &Dataset) -> TrainSettings {
+        let sampler = self.sampler.unwrap_or_default();
+        let preset = self.preset.unwrap_or_default().settings(dataset, sampler);
+        TrainSettings {
+            sampler,
+            weight: self.weight.unwrap_or(preset.weight),
+            steps: self.steps.unwrap_or(preset.steps),
+            target_acceptance: self.target_acceptance,
+            iterations: self.iterations.unwrap_or(preset.iterations),
+            batch: self.batch.unwrap_or(preset.batch),
+            buffer: self.buffer.unwrap_or(preset.buffer),
+            learning_rate: self.learning_rate.unwrap_or(preset.learning_rate),
+            warmup: self.warmup.unwrap_or(preset.warmup),
+            decay: self.decay.unwrap_or(preset.decay),
+            seed: self.seed.unwrap_or(preset.seed),
+            threads: self.threads,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The folder of a training: its files, and what is in it when it is stopped, resumed or diverges.
+
+use crate::failure::Failure;
+use saltus_nn::train::{Checkpoint, Report};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The first line of the history.
+const COLUMNS: &str = "iteration,data_log_prob,chain_log_prob,energy_gap,acceptance,sites_changed_per_step,scale,\
+                       learning_rate,seconds";
+
+/// Where a training is kept.
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_path_buf() }
+    }
+
+    /// The average of the parameters, to sample from.
+    pub fn model(&self) -> PathBuf {
+        self.path.join("model.safetensors")
+    }
+
+    /// What the training goes on from.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.path.join("checkpoint.safetensors")
+    }
+
+    /// One line per iteration.
+    pub fn history_file(&self) -> PathBuf {
+        self.path.join("history.csv")
+    }
+
+    /// A picture of the chains at an iteration.
+    pub fn samples(&self, iteration: usize) -> PathBuf {
+        self.path.join(format!("samples-{iteration:06}.png"))
+    }
+
+    /// Fails before the work, not after it, if a training is there already.
+    pub fn check_empty(&self, force: bool) -> Result<(), Failure> {
+        if self.path.exists() && !self.path.is_dir() {
+            return Err(self.failed("is no folder"));
+        }
+        if self.checkpoint().exists() && !force {
+            return Err(self
+                .failed("has a training already: --resume goes on with it, --force replaces it"));
+        }
+        Ok(())
+    }
+
+    /// Makes it, with an empty history.
+    pub fn begin(&self) -> Result<(), Failure> {
+        let cannot = |error: std::io::Error| self.failed(&format!("cannot be written: {error}"));
+        fs::create_dir_all(&self.path).map_err(cannot)?;
+        // What may be left of a training that is replaced.
+        let _ = fs::remove_file(self.checkpoint());
+        fs::write(self.history_file(), format!("{COLUMNS}\n")).map_err(cannot)
+    }
+
+    /// Adds iterations to the history.
+    pub fn append(&self, reports: &[Report]) -> Result<(), Failure> {
+        let lines: String = reports.iter().map(line).collect();
+        OpenOptions::new()
+            .append(true)
+            .open(self.history_file())
+            .and_then(|mut file| file.write_all(lines.as_bytes()))
+            .map_err(|error| self.failed(&format!("cannot be written: {error}")))
+    }
+
+    /// Cuts the history back to an iteration: a training that was killed may have written on.
+    pub fn forget_after(&self, iteration: usize) -> Result<(), Failure> {
+        let text = fs::read_to_string(self.history_file()).unwrap_or_default();
+        let kept = text.lines().skip(1).filter(|line| {
+            let number = line.split(',').next().and_then(|number| number.parse().ok());
+            number.is_some_and(|number: usize| number <= iteration)
+        });
+        let lines: Vec<&str> = std::iter::once(COLUMNS).chain(kept).collect();
+        fs::write(self.history_file(), lines.join("\n") + "\n")
+            .map_err(|error| self.failed(&format!("cannot be written: {error}")))
+    }
+
+    /// All iterations, as rows of numbers in the order of the columns.
+    pub fn history(&self) -> Result<Vec<Vec<f64>>, Failure> {
+        let text = fs::read_to_string(self.history_file())
+            .map_err(|error| self.failed(&format!("cannot be read: {error}")))?;
+        let number = |field: &str| field.parse().unwrap_or(f64::NAN);
+        Ok(text.lines().skip(1).map(|line| line.split(',').map(number).collect()).collect())
+    }
+
+    /// Adds to a failure what it left in place.
+    pub fn explain(&self, failure: Failure) -> Failure {
+        match (failure, Checkpoint::read(self.checkpoint())) {
+            (Failure::Failed(sentence), Ok(kept)) => Failure::Failed(format!(
+                "{sentence}. The checkpoint of iteration {} is kept in {}",
+                kept.iteration(),
+                self.path.display()
+            )),
+            (failure, _) => failure,
+        }
+    }
+
+    fn failed(&self, reason: &str) -> Failure {
+        Failure::Failed(format!("{}: {reason}", self.path.display()))
+    }
+}
+
+fn line(report: &Report) -> String {
+    let Report { iteration, data_log_prob, chain_log_prob, acceptance, changed, scale, .. } =
+        report;
+    let scale = scale.map(|scale| scale.to_string()).unwrap_or_default();
+    format!(
+        "{iteration},{data_log_prob},{chain_log_prob},{},{acceptance},{changed},{scale},{},{}\n",
+        report.energy_gap(),
+        report.learning_rate,
+        report.seconds
+    )
+}

@@ -1,0 +1,154 @@
+//! `saltus train resnet` on images small enough to learn in a moment.
+
+mod common;
+
+use common::{images_of_columns as data, saltus};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// The command on that data, with a folder beside it and these options besides.
+fn line(data: &TempDir, out: &str, options: &str) -> String {
+    let folder = data.path().display();
+    format!(
+        "train resnet --data {folder} --dataset mnist --width 4 --blocks 1 --batch 10 --buffer 30 \
+         --steps 2 --warmup 0 --out {folder}/{out} {options}"
+    )
+}
+
+fn read(data: &TempDir, name: &str) -> Vec<u8> {
+    std::fs::read(data.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_training_leaves_a_model_a_checkpoint_a_history_and_pictures() {
+    let data = data();
+    let ran = saltus(&line(&data, "run", "--iterations 5 --save-every 2"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in ["200 of mnist, 6×5 pixels of 2 values", "5 iterations in", "written"] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    for iteration in [2, 4, 5] {
+        let bytes = read(&data, &format!("run/samples-{iteration:06}.png"));
+        let picture = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        assert!(picture.info().width >= 38);
+    }
+    let history = String::from_utf8(read(&data, "run/history.csv")).unwrap();
+    assert_eq!(history.lines().count(), 6);
+    assert!(data.path().join("run/checkpoint.safetensors").is_file());
+    let model = data.path().join("run/model.safetensors");
+    let json = common::summary(&format!(
+        "sample resnet --weights {} --chains 4 --warmup 20 --draws 20",
+        model.display()
+    ));
+    assert_eq!((&json["model"], &json["sites"]), (&"resnet".into(), &30.into()));
+}
+
+#[test]
+fn a_resumed_training_leaves_the_files_of_one_that_never_stopped() {
+    let data = data();
+    let folder = data.path().display();
+    let options = "--sampler pas --seed 4 --quiet --json";
+    assert_eq!(saltus(&line(&data, "whole", &format!("--iterations 9 {options}"))).code, 0);
+    let cut = format!("--iterations 4 --threads 1 {options}");
+    assert_eq!(saltus(&line(&data, "parts", &cut)).code, 0);
+    let ran = saltus(&format!(
+        "train resnet --resume {folder}/parts --iterations 9 --threads 2 --quiet --json"
+    ));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let json = ran.json();
+    assert_eq!((&json["iterations"], &json["complete"]), (&9.into(), &true.into()));
+    assert_eq!(json["settings"]["sampler"], "pas");
+    for file in json["files"].as_array().unwrap() {
+        assert!(Path::new(file.as_str().unwrap()).is_file(), "{file}");
+    }
+    for name in ["model.safetensors", "samples-000009.png"] {
+        let of = |run: &str| read(&data, &format!("{run}/{name}"));
+        assert!(of("whole") == of("parts"), "{name}");
+    }
+    // All but the seconds.
+    let history = |run: &str| -> Vec<String> {
+        let text = String::from_utf8(read(&data, &format!("{run}/history.csv"))).unwrap();
+        text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
+    };
+    assert_eq!(history("whole"), history("parts"));
+}
+
+#[test]
+fn more_than_two_values_are_learnt_too() {
+    let data = data();
+    let options = "--values 3 --projection 2 --iterations 3 --sampler dmala --quiet --json";
+    let json = saltus(&line(&data, "three", options)).json();
+    assert_eq!((&json["values"], &json["iterations"]), (&3.into(), &3.into()));
+    assert!(json["scale"].as_f64().unwrap() > 0.0 && json["energy_gap"].is_number());
+}
+
+#[test]
+fn divergence_keeps_the_last_checkpoint() {
+    let data = data();
+    // The first step is as long as the learning rate: not yet beyond all bounds.
+    let bad = "--iterations 60 --learning-rate 2e5 --save-every 1 --quiet --json";
+    let ran = saltus(&line(&data, "run", bad));
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("training diverged at iteration 2: "), "{}", ran.err);
+    assert!(ran.err.contains("The checkpoint of iteration 1 is kept in "), "{}", ran.err);
+    assert!(data.path().join("run/checkpoint.safetensors").is_file());
+}
+
+#[test]
+fn every_command_of_the_page_is_understood() {
+    let page = include_str!("../../../docs/deep.md");
+    let commands: Vec<&str> =
+        page.lines().filter_map(|line| line.trim().strip_prefix("saltus train ")).collect();
+    assert!(commands.len() >= 3, "{commands:?}");
+    for command in commands {
+        // Everything but the data is there: real trainings take hours.
+        let command =
+            command.replace(" DIR ", " /nowhere ").replace("--resume ", "--resume /nowhere/");
+        let ran = saltus(&format!("train {command}"));
+        assert_eq!(ran.code, 1, "{command}: {}", ran.err);
+        assert!(ran.err.contains("belong there") || ran.err.contains("cannot be read"));
+    }
+}
+
+#[test]
+fn what_cannot_be_trained_is_refused_in_a_sentence() {
+    let data = data();
+    let folder = data.path().display();
+    let usage = [
+        ("--steps 0", "at least 1, got 0"),
+        ("--values 1", "between 2 and 256 values, got 1"),
+        ("--learning-rate 0", "must be a positive number, got 0"),
+        ("--decay 1", "below 1, got 1"),
+        ("--preset papre", "did you mean 'paper'?"),
+        ("--sampler dlcm", "did you mean 'dlmc'?"),
+        ("--sampler gwg --target-acceptance 0.5", "gwg has no scale"),
+        ("--projection 3", "two values are not projected"),
+    ];
+    for (options, sentence) in usage {
+        let line = line(&data, "x", options);
+        let line = if options.contains("--steps") { line.replace("--steps 2 ", "") } else { line };
+        let ran = saltus(&line);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{options}: {}", ran.err);
+        assert!(ran.err.contains(sentence), "{options}: {}", ran.err);
+    }
+    let failed = [
+        (
+            format!("--data {folder} --dataset frey --out {folder}/x"),
+            "images-idx3-ubyte.gz belongs",
+        ),
+        (format!("--data {folder} --dataset mnits --out {folder}/x"), "unknown dataset 'mnits'"),
+        (format!("--resume {folder}/none"), "cannot be read"),
+    ];
+    for (options, sentence) in failed {
+        let ran = saltus(&format!("train resnet {options}"));
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{options}: {}", ran.err);
+        assert!(ran.err.contains(sentence), "{options}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    }
+    assert!(!data.path().join("x").exists());
+    assert_eq!(saltus(&line(&data, "run", "--iterations 1 --quiet")).code, 0);
+    let ran = saltus(&line(&data, "run", "--iterations 1 --quiet"));
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("--resume goes on with it, --force replaces it"), "{}", ran.err);
+    assert_eq!(saltus(&line(&data, "run", "--iterations 1 --quiet --force")).code, 0);
+}
