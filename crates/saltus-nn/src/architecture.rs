@@ -10,7 +10,7 @@ const HALVINGS: usize = 2;
 /// Side of the windows of most convolutions.
 const SIDE: usize = 3;
 
-/// A network of the family of spec §4.6 (Grathwohl et al. 2021): ℓ(x) is a function of an image of
+/// A network of the family that Grathwohl et al. (2021) and the paper train: a function of an image of
 /// pixels with two values, or with more, each of which is then replaced by a few trained numbers.
 ///
 /// ```

@@ -14,7 +14,7 @@ const ADDED: f64 = 0.01;
 /// from it.
 ///
 /// ```
-/// use saltus::{Space, States};
+/// use saltus::Space;
 /// use saltus_nn::Base;
 /// let base = Base::new(Space::new(2, 2)?, vec![0.75, 0.5])?;
 /// assert!((base.log_prob(&[1, 0]) - 0.375f64.ln()).abs() < 1e-6);

@@ -90,7 +90,7 @@ impl Dataset {
         .as_ref()
     }
 
-    /// Whether its chains are so few that the replay buffer is small (spec §7.1).
+    /// Whether it has so few images that its replay buffer is small, too.
     pub(crate) fn is_small(&self) -> bool {
         matches!(self, Self::Caltech | Self::Frey | Self::Histopathology)
     }

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use saltus::data::Examples;
-//! use saltus::{Sampler, Space};
+//! use saltus::Sampler;
 //! use saltus_nn::data::Dataset;
 //! use saltus_nn::train::{Preset, TrainSettings, Training};
 //! use saltus_nn::{Architecture, Cpu};

@@ -72,7 +72,7 @@ pub(super) fn split(mut images: Images, validation: usize, test: usize) -> Parts
 /// Whether all pixels have one of two values, one of which is zero.
 pub(super) fn is_bits(images: &Images) -> bool {
     let ink = images.pixels.iter().copied().max().unwrap_or(0);
-    (ink == 1 || ink == 255) && images.pixels.iter().all(|pixel| *pixel == 0 || *pixel == ink)
+    matches!(ink, 0 | 1 | 255) && images.pixels.iter().all(|pixel| *pixel == 0 || *pixel == ink)
 }
 
 impl Parts {

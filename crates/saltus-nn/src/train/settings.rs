@@ -99,8 +99,9 @@ impl Preset {
     }
 }
 
-/// Steps per iteration of the scripts of the paper's predecessors (spec §7.2). Those of DLMC are not
-/// known: it gets DMALA's. A step of Gibbs is a sweep.
+/// Steps per iteration in the scripts of the paper's predecessors (Sun et al. 2022 for gwg and pas,
+/// Zhang et al. 2022 for dmala). Those of DLMC are not known: it gets DMALA's. A step of Gibbs is a
+/// sweep.
 fn paper_steps(dataset: &Dataset, sampler: Sampler) -> usize {
     use Dataset::*;
     match (sampler, dataset) {
