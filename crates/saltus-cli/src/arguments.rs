@@ -8,6 +8,8 @@ mod paper;
 mod resnet;
 mod store;
 mod train;
+#[cfg(feature = "deep")]
+mod vae;
 
 pub use ais::{AisArguments, Transition};
 pub use flow::FlowArguments;
@@ -20,6 +22,8 @@ pub use train::{
     BinariseArgument, TrainArguments, TrainDbnArguments, TrainRbmArguments, TrainedModel,
     TrainingArguments,
 };
+#[cfg(feature = "deep")]
+pub use vae::TrainVaeArguments;
 
 use crate::contender::Contender;
 use crate::observe::Observe;

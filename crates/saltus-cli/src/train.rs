@@ -1,10 +1,13 @@
-//! `saltus train`: machines learnt from images, kept with pictures of what they learnt.
+//! `saltus train`: models learnt from images, kept with pictures of what they learnt.
 
 mod dbn;
+mod files;
 mod mosaic;
 mod report;
 #[cfg(feature = "deep")]
 mod resnet;
+#[cfg(feature = "deep")]
+mod vae;
 
 use crate::arguments::{
     BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel, TrainingArguments,
@@ -14,11 +17,13 @@ use crate::memory::Demand;
 use crate::number::short;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
+use files::Files;
+use files::Files;
 use mosaic::Mosaic;
 use report::{About, print_json, print_text};
 use saltus::data::Examples;
 use saltus::train::{TrainSettings, Trained, train_rbm};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Samples that are drawn for their picture, and block Gibbs steps of each.
 const SAMPLES: (usize, usize) = (100, 1000);
@@ -32,66 +37,15 @@ pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
         TrainedModel::Dbn(arguments) => dbn::run(arguments),
         #[cfg(feature = "deep")]
         TrainedModel::Resnet(arguments) => resnet::run(arguments),
+        #[cfg(feature = "deep")]
+        TrainedModel::Vae(arguments) => vae::run(arguments),
         #[cfg(not(feature = "deep"))]
-        TrainedModel::Resnet(_) => Err(Failure::Failed(
+        TrainedModel::Resnet(_) | TrainedModel::Vae(_) => Err(Failure::Failed(
             "this saltus was built without deep models: `cargo install --path crates/saltus-cli \
-             --features deep` (or `cargo run --release --features deep -- train resnet …`) builds \
-             one that has them"
+             --features deep` (or `cargo run --release --features deep -- train …`) builds one that \
+             has them"
                 .to_owned(),
         )),
-    }
-}
-
-/// The files that a training leaves.
-struct Files {
-    machine: PathBuf,
-    samples: PathBuf,
-    /// What hidden units look for, where they see pixels.
-    filters: Option<PathBuf>,
-}
-
-impl Files {
-    fn beside(machine: &Path, with_filters: bool) -> Result<Self, Failure> {
-        let Some(stem) = machine.file_stem() else {
-            return Err(Failure::Usage(format!("--out {} is not a file", machine.display())));
-        };
-        let picture = |what: &str| {
-            let mut name = stem.to_owned();
-            name.push(format!("-{what}.png"));
-            machine.with_file_name(name)
-        };
-        Ok(Self {
-            machine: machine.to_path_buf(),
-            samples: picture("samples"),
-            filters: with_filters.then(|| picture("filters")),
-        })
-    }
-
-    fn all(&self) -> Vec<&Path> {
-        [&self.machine, &self.samples].into_iter().chain(&self.filters).map(|p| &**p).collect()
-    }
-
-    /// Fails before the work, not after it, if the files could not be put there.
-    fn check(&self, force: bool) -> Result<(), Failure> {
-        let failed = |path: &Path, reason: &str| {
-            Err(Failure::Failed(format!("{}: {reason}", path.display())))
-        };
-        let folder = match self.machine.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        if !folder.is_dir() {
-            return failed(&self.machine, "cannot be written: its folder does not exist");
-        }
-        for path in self.all() {
-            if path.is_dir() {
-                return failed(path, "is a folder");
-            }
-            if path.exists() && !force {
-                return failed(path, "exists already; --force replaces it");
-            }
-        }
-        Ok(())
     }
 }
 
@@ -131,28 +85,32 @@ fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
     let TrainRbmArguments { values, training } = arguments;
     let values = values.unwrap_or(2);
     let settings = training.settings();
-    let files = Files::beside(&training.out, true)?;
+    let files = Files::beside(&training.out, ["samples", "filters"])?;
     files.check(training.force)?;
     let (examples, about) = data(training, values)?;
     check(&examples, &settings)?;
     announce(&about.heading(&settings), training.json, training.quiet)?;
     let trained = train(&examples, &settings, training.quiet)?;
-    trained.save(&files.machine, &about.in_words())?;
+    trained.save(&files.model, &about.in_words())?;
     let (count, steps) = SAMPLES;
     let mosaic = Mosaic { rows: about.rows, columns: about.columns };
-    keep(&files.samples, &mosaic.of_states(&trained.samples(count, steps)?, values))?;
-    if let Some(filters) = &files.filters {
-        keep(filters, &mosaic.of_filters(&trained.weight(), values))?;
-    }
-    finish(&about, &trained, &files, training.json)
+    let [samples, filters] = &files.pictures;
+    keep(samples, &mosaic.of_states(&trained.samples(count, steps)?, values))?;
+    keep(filters, &mosaic.of_filters(&trained.weight(), values))?;
+    finish(&about, &trained, &files.all(), training.json)
 }
 
 /// Prints what came of a training.
-fn finish(about: &About, trained: &Trained, files: &Files, json: bool) -> Result<Finish, Failure> {
+fn finish(
+    about: &About,
+    trained: &Trained,
+    files: &[&Path],
+    json: bool,
+) -> Result<Finish, Failure> {
     if json {
-        print_json(about, trained, &files.all())?;
+        print_json(about, trained, files)?;
     } else {
-        print_text(about, trained, &files.all())?;
+        print_text(about, trained, files)?;
     }
     Ok(if trained.complete { Finish::Complete } else { Finish::Early })
 }

@@ -147,9 +147,11 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
 #[cfg(not(feature = "deep"))]
 #[test]
 fn a_build_without_deep_models_says_how_to_get_them() {
-    let ran = saltus("train resnet --data somewhere --dataset static-mnist --width 16");
-    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    assert!(ran.err.contains("--features deep"), "{}", ran.err);
+    for model in ["resnet", "vae"] {
+        let ran = saltus(&format!("train {model} --data somewhere --dataset static-mnist"));
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+        assert!(ran.err.contains("--features deep"), "{}", ran.err);
+    }
 }
 
 #[test]

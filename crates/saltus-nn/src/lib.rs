@@ -4,7 +4,8 @@
 //! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
 //! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
 //! crate's own loops, and with the feature `burn` `Burn` by burn's tensors, on a GPU with `wgpu` or
-//! `cuda`. [`data`] reads images, [`train`] learns from them.
+//! `cuda`. [`data`] reads images, [`train`] learns from them. [`vae`] is what they are compared with: a
+//! variational autoencoder.
 
 mod architecture;
 mod base;
@@ -20,6 +21,7 @@ mod parameters;
 #[cfg(test)]
 mod reference;
 pub mod train;
+pub mod vae;
 
 pub use architecture::Architecture;
 pub use base::Base;

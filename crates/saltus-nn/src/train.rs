@@ -25,12 +25,12 @@
 mod buffer;
 mod checkpoint;
 mod gradient;
-mod order;
+pub(crate) mod order;
 mod report;
 mod scale;
 mod schedule;
 mod settings;
-mod streams;
+pub(crate) mod streams;
 #[cfg(test)]
 mod tests;
 

@@ -7,7 +7,7 @@
 
 pub(crate) mod bits;
 pub mod bytes;
-pub(crate) mod matrix;
+pub mod matrix;
 pub(crate) mod mixture;
 
 /// log(1 + e^x), for every x.

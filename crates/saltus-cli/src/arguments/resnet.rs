@@ -102,7 +102,7 @@ pub struct TrainResnetArguments {
     pub quiet: bool,
 }
 
-fn dataset(name: &str) -> Result<Dataset, String> {
+pub(super) fn dataset(name: &str) -> Result<Dataset, String> {
     Ok(Dataset::named(name))
 }
 

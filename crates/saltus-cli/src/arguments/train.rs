@@ -31,6 +31,12 @@ pub enum TrainedModel {
     /// Deep energy-based model, a residual network, from images (not part of this build)
     #[cfg(not(feature = "deep"))]
     Resnet(AbsentArguments),
+    /// Variational autoencoder, from images of bits
+    #[cfg(feature = "deep")]
+    Vae(super::TrainVaeArguments),
+    /// Variational autoencoder, from images of bits (not part of this build)
+    #[cfg(not(feature = "deep"))]
+    Vae(AbsentArguments),
 }
 
 /// Whatever is asked of a model that was left out of this build.

@@ -1,7 +1,8 @@
 //! `saltus train dbn`: a second machine, learnt from the hidden units that a first one gives to images.
 
+use super::files::Files;
 use super::mosaic::Mosaic;
-use super::{Files, SAMPLES, check, data, finish, keep, train};
+use super::{SAMPLES, check, data, finish, keep, train};
 use crate::announce;
 use crate::arguments::TrainDbnArguments;
 use crate::failure::{Failure, Finish};
@@ -11,7 +12,7 @@ use saltus::{Model, ModelError};
 pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     let TrainDbnArguments { bottom: path, training } = arguments;
     let settings = training.settings();
-    let files = Files::beside(&training.out, false)?;
+    let files = Files::beside(&training.out, ["samples"])?;
     files.check(training.force)?;
     let Layers::One(bottom) = Layers::load(path)? else {
         return Err(Failure::Failed(format!(
@@ -28,13 +29,14 @@ pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     check(&examples, &settings)?;
     announce(&about.heading(&settings), training.json, training.quiet)?;
     let trained = train(&examples, &settings, training.quiet)?;
-    trained.save_on_top_of(path, &files.machine, &about.in_words())?;
+    trained.save_on_top_of(path, &files.model, &about.in_words())?;
     let (count, steps) = SAMPLES;
     let hidden = trained.samples(count, steps)?;
     let broken = |error: ModelError| Failure::Failed(error.to_string());
     let network = Dbn::new(bottom, trained.machine().map_err(broken)?).map_err(broken)?;
     let states = network.draw_sites(&hidden, settings.seed);
     let mosaic = Mosaic { rows: about.rows, columns: about.columns };
-    keep(&files.samples, &mosaic.of_states(&states, values))?;
-    finish(&about, &trained, &files, training.json)
+    let [samples] = &files.pictures;
+    keep(samples, &mosaic.of_states(&states, values))?;
+    finish(&about, &trained, &files.all(), training.json)
 }

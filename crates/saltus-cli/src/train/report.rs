@@ -153,15 +153,20 @@ pub fn print_text(about: &About, trained: &Trained, files: &[&Path]) -> Result<(
     Ok(())
 }
 
-/// The course of a training in a few lines.
-fn course(history: &[Report]) -> String {
+/// A few of the reports of a training, the first and the last among them.
+pub fn some<R>(history: &[R]) -> impl Iterator<Item = &R> {
     const LINES: usize = 5;
-    let mut table = plain_table();
-    table.set_header(["update", "reconstruction error", "free-energy gap"]);
     let last = history.len().saturating_sub(1);
     let mut shown: Vec<usize> = (0..LINES).map(|line| line * last / (LINES - 1)).collect();
     shown.dedup();
-    for report in shown.iter().filter_map(|index| history.get(*index)) {
+    shown.into_iter().filter_map(move |index| history.get(index))
+}
+
+/// The course of a training in a few lines.
+fn course(history: &[Report]) -> String {
+    let mut table = plain_table();
+    table.set_header(["update", "reconstruction error", "free-energy gap"]);
+    for report in some(history) {
         table.add_row([
             report.update.to_string(),
             format!("{:.4}", report.reconstruction_error),

@@ -6,18 +6,18 @@ use saltus::data::Examples;
 
 /// The order of the epoch in progress.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(crate) struct Order {
     epoch: Option<usize>,
     indices: Vec<u32>,
 }
 
 impl Order {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { epoch: None, indices: Vec::new() }
     }
 
     /// The states of an iteration's batch. What is left at the end of an epoch is left out.
-    pub(super) fn batch(
+    pub(crate) fn batch(
         &mut self,
         examples: &Examples,
         batch: usize,

@@ -1,4 +1,5 @@
-//! Products of a block of rows with a constant matrix, packed once so that they vectorise.
+//! Products of a block of rows with a matrix that is packed once for many of them, so that they
+//! vectorise.
 //!
 //! Every entry of a product is added up in order, fused wherever the processor fuses, however many
 //! rows are multiplied together: a chain's numbers depend neither on the width of the registers nor
@@ -9,11 +10,20 @@ use pulp::{Simd, WithSimd};
 /// Columns per panel: with [`TILE_ROWS`] rows their sums fill the registers of AVX2.
 const PANEL_COLUMNS: usize = 16;
 /// Rows of the left factor multiplied together, so that a loaded panel is used that often.
-pub(crate) const TILE_ROWS: usize = 6;
+pub const TILE_ROWS: usize = 6;
 
 /// A matrix that many blocks of rows are multiplied with.
+///
+/// ```
+/// use saltus::math::matrix::PackedMatrix;
+/// let mut matrix = PackedMatrix::zeros(2, 3);
+/// matrix.set_rows([&[1.0, 2.0, 3.0][..], &[4.0, 5.0, 6.0]]);
+/// let mut product = [0.0; 3];
+/// matrix.multiply(&[1.0, 10.0], 2, &mut product);
+/// assert_eq!(product, [41.0, 52.0, 63.0]);
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct PackedMatrix {
+pub struct PackedMatrix {
     rows: usize,
     columns: usize,
     /// Panels of `PANEL_COLUMNS` columns, each row after row; the last is filled up with zeros.
@@ -22,19 +32,61 @@ pub(crate) struct PackedMatrix {
 
 impl PackedMatrix {
     /// The matrix with those entries.
-    pub(crate) fn new(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f32) -> Self {
-        let mut panels = vec![0.0; columns.div_ceil(PANEL_COLUMNS) * rows * PANEL_COLUMNS];
+    pub fn new(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f32) -> Self {
+        let mut matrix = Self::zeros(rows, columns);
         for column in 0..columns {
             let (panel, lane) = (column / PANEL_COLUMNS, column % PANEL_COLUMNS);
             for row in 0..rows {
-                panels[(panel * rows + row) * PANEL_COLUMNS + lane] = entry(row, column);
+                matrix.panels[(panel * rows + row) * PANEL_COLUMNS + lane] = entry(row, column);
             }
         }
-        Self { rows, columns, panels }
+        matrix
+    }
+
+    /// A matrix of zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Self {
+        let length = columns.div_ceil(PANEL_COLUMNS) * rows * PANEL_COLUMNS;
+        Self { rows, columns, panels: vec![0.0; length] }
+    }
+
+    /// Takes over its first rows.
+    ///
+    /// # Panics
+    /// If there are more rows than the matrix has, or one has another length.
+    pub fn set_rows<'n>(&mut self, rows: impl IntoIterator<Item = &'n [f32]>) {
+        for (row, entries) in rows.into_iter().enumerate() {
+            assert!(row < self.rows, "a matrix of {} rows has no row {row}", self.rows);
+            assert_eq!(entries.len(), self.columns, "length of row {row}");
+            let panels = self.panels.chunks_exact_mut(self.rows * PANEL_COLUMNS);
+            for (panel, entries) in panels.zip(entries.chunks(PANEL_COLUMNS)) {
+                panel[row * PANEL_COLUMNS..][..entries.len()].copy_from_slice(entries);
+            }
+        }
+    }
+
+    /// Takes over all its columns, which stand one after the other.
+    ///
+    /// # Panics
+    /// If there are more or fewer numbers than the matrix has.
+    pub fn set_columns(&mut self, columns: &[f32]) {
+        let rows = self.rows;
+        assert_eq!(columns.len(), rows * self.columns, "numbers of {rows} rows");
+        if rows == 0 {
+            return;
+        }
+        let panels = self.panels.chunks_exact_mut(rows * PANEL_COLUMNS);
+        for (panel, columns) in panels.zip(columns.chunks(rows * PANEL_COLUMNS)) {
+            let lines = panel.as_chunks_mut::<PANEL_COLUMNS>().0;
+            for (row, line) in lines.iter_mut().enumerate() {
+                for (entry, column) in line.iter_mut().zip(columns.chunks_exact(rows)) {
+                    *entry = column[row];
+                }
+            }
+        }
     }
 
     /// `product = left · self`; rows of `left` are `stride` apart and may be longer than needed.
-    pub(crate) fn multiply(&self, left: &[f32], stride: usize, product: &mut [f32]) {
+    pub fn multiply(&self, left: &[f32], stride: usize, product: &mut [f32]) {
         debug_assert!(stride >= self.rows);
         pulp::Arch::new().dispatch(Multiply { matrix: self, left, stride, product });
     }
@@ -155,6 +207,24 @@ mod tests {
                     assert_eq!(product[row * columns + column], expected);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rows_and_columns_are_the_entries() {
+        let entry = |i: usize, j: usize| (100 * i + j) as f32;
+        for (rows, columns) in [(1, 1), (3, 16), (5, 37), (0, 4), (4, 0)] {
+            let expected = PackedMatrix::new(rows, columns, entry).panels;
+            let by_rows: Vec<Vec<f32>> =
+                (0..rows).map(|i| (0..columns).map(|j| entry(i, j)).collect()).collect();
+            let mut matrix = PackedMatrix::zeros(rows, columns);
+            matrix.set_rows(by_rows.iter().map(|row| &row[..]));
+            assert_eq!(matrix.panels, expected);
+            let by_columns: Vec<f32> =
+                (0..columns).flat_map(|j| (0..rows).map(move |i| entry(i, j))).collect();
+            let mut matrix = PackedMatrix::zeros(rows, columns);
+            matrix.set_columns(&by_columns);
+            assert_eq!(matrix.panels, expected);
         }
     }
 }

@@ -116,8 +116,9 @@ impl Trained {
             ("visible_bias", &self.machine.visible_bias, visible.clone()),
             ("data_mean", &self.data_mean, visible),
         ];
-        let named = tensors
-            .map(|(name, numbers, shape)| (format!("{prefix}{name}"), Tensor::floats(numbers, shape)));
+        let named = tensors.map(|(name, numbers, shape)| {
+            (format!("{prefix}{name}"), Tensor::floats(numbers, shape))
+        });
         named.into()
     }
 

@@ -1,0 +1,53 @@
+//! The files that a training leaves: the model, and pictures beside it.
+
+use crate::failure::Failure;
+use std::path::{Path, PathBuf};
+
+/// Where a training puts what it leaves.
+pub struct Files<const PICTURES: usize> {
+    pub model: PathBuf,
+    pub pictures: [PathBuf; PICTURES],
+}
+
+impl<const PICTURES: usize> Files<PICTURES> {
+    /// A model of that name, and pictures of these things beside it.
+    pub fn beside(model: &Path, pictures: [&str; PICTURES]) -> Result<Self, Failure> {
+        let Some(stem) = model.file_stem() else {
+            return Err(Failure::Usage(format!("--out {} is not a file", model.display())));
+        };
+        let picture = |what: &str| {
+            let mut name = stem.to_owned();
+            name.push(format!("-{what}.png"));
+            model.with_file_name(name)
+        };
+        Ok(Self { model: model.to_path_buf(), pictures: pictures.map(picture) })
+    }
+
+    /// All of them, the model first.
+    pub fn all(&self) -> Vec<&Path> {
+        std::iter::once(&self.model).chain(&self.pictures).map(PathBuf::as_path).collect()
+    }
+
+    /// Fails before the work, not after it, if the files could not be put there.
+    pub fn check(&self, force: bool) -> Result<(), Failure> {
+        let failed = |path: &Path, reason: &str| {
+            Err(Failure::Failed(format!("{}: {reason}", path.display())))
+        };
+        let folder = match self.model.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        if !folder.is_dir() {
+            return failed(&self.model, "cannot be written: its folder does not exist");
+        }
+        for path in self.all() {
+            if path.is_dir() {
+                return failed(path, "is a folder");
+            }
+            if path.exists() && !force {
+                return failed(path, "exists already; --force replaces it");
+            }
+        }
+        Ok(())
+    }
+}
