@@ -1,27 +1,28 @@
-//! `saltus ais`: the normaliser of a learnt machine, and how likely it finds test images.
+//! `saltus ais`: the normaliser of a learnt model, and how likely it finds test images.
 
+mod images;
 mod json;
 mod report;
+mod subject;
 
-use crate::arguments::{AisArguments, BinariseArgument, Transition};
+use crate::arguments::{AisArguments, Transition};
 use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
+use images::test_images;
 use json::print_json;
 use report::{About, Found, ReverseFrom, print_text};
+use saltus::Ended;
 use saltus::ais::{
-    Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings, draw_examples,
-    mean_log_prob,
+    Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings, mean_log_prob,
 };
-use saltus::data::Examples;
-use saltus::dbn::Layers;
 use saltus::model::rbm::{Enumerated, Rbm};
 use saltus::rng::{ChainRng, Stream};
 use saltus::run::Wish;
-use saltus::{Ended, Model, Space};
 use std::path::Path;
 use std::time::Duration;
+use subject::Subject;
 
 /// Time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
@@ -30,106 +31,93 @@ const DRAWS: usize = 10;
 
 /// Estimates and prints.
 pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
-    let (settings, transition) = (arguments.settings(), arguments.transition());
-    if let (Transition::Alternating, Some(option)) = (transition, arguments.about_samplers()) {
-        return Err(Failure::Usage(format!(
-            "{option} is about samplers of the pixels alone: name one by --sampler"
-        )));
-    }
-    let layers = Layers::load(&arguments.file)?;
-    let machine = top(&layers);
-    settings.check(machine.space())?;
-    if arguments.exact {
-        machine.check_enumerable()?;
-    }
-    let space = *machine.space();
-    Demand {
-        sites: space.sites(),
-        values: space.values(),
-        parameters: space.diff_len().saturating_mul(machine.hidden()),
-        // As many go back.
-        chains: settings.chains.saturating_mul(2),
-    }
-    .check()?;
-    let images = images(arguments, &layers, settings.seed)?;
+    let subject = Subject::load(&arguments.file)?;
+    let transition = arguments.sampler.unwrap_or_else(|| subject.default_transition());
+    let settings = arguments.settings(transition);
+    check(arguments, &subject, transition, &settings)?;
+    let images = test_images(arguments, &subject, settings.seed)?;
     let resumed = match &arguments.checkpoint {
         Some(path) => AisCheckpoint::load(path)?,
         None => None,
     };
-    let about = About::new(arguments, &settings, &layers, &images, resumed.as_ref());
+    let about = About {
+        arguments,
+        transition,
+        settings: &settings,
+        subject: &subject,
+        images: images.len() / subject.space().sites(),
+        done: resumed.as_ref().map(AisCheckpoint::visits),
+    };
     announce(&about.heading(), arguments.json, arguments.quiet)?;
     interrupt::listen();
 
     let mut listed = None;
-    if arguments.exact {
+    if let (true, Some(machine)) = (arguments.exact, subject.machine()) {
         listed = enumerate(machine, arguments)?;
         if listed.is_none() {
-            return finish(&about, &Found::default(), arguments);
+            return finish(&about, &Found::default());
         }
     }
-    let (starts, reverse_from) = starts(&settings, listed.as_ref(), &layers, &images);
-    let outcome = anneal(machine, arguments, &settings, starts, resumed)?;
+    let (starts, reverse_from) = starts(&settings, listed.as_ref(), &subject, &images);
+    let outcome = anneal(&about, starts, resumed)?;
     let found = Found {
         log_z_exact: listed.as_ref().map(Enumerated::log_z),
         mean_log_prob: match outcome.ended {
-            Ended::Complete => likelihood(&layers, &images, arguments)?,
+            Ended::Complete => likelihood(&subject, &images, arguments)?,
             _ => None,
         },
         outcome: Some(outcome),
         reverse_from,
     };
-    finish(&about, &found, arguments)
+    finish(&about, &found)
 }
 
-fn finish(about: &About, found: &Found, arguments: &AisArguments) -> Result<Finish, Failure> {
-    if arguments.json {
+/// Fails if this cannot be done.
+fn check(
+    arguments: &AisArguments,
+    subject: &Subject,
+    transition: Transition,
+    settings: &AisSettings,
+) -> Result<(), Failure> {
+    let usage = |sentence: String| Err(Failure::Usage(sentence));
+    if let (Transition::Alternating, Some(option)) = (transition, arguments.about_samplers()) {
+        return usage(format!(
+            "{option} is about samplers of the pixels alone: name one by --sampler"
+        ));
+    }
+    match subject.machine() {
+        Some(machine) if arguments.exact => machine.check_enumerable()?,
+        Some(_) => {}
+        None if arguments.exact => {
+            return usage("--exact sums over hidden units, which a deep model has not".to_owned());
+        }
+        None if transition == Transition::Alternating => {
+            return usage(
+                "--sampler alternating is for machines: a deep model has no hidden units"
+                    .to_owned(),
+            );
+        }
+        None => {}
+    }
+    let space = subject.space_of_chains();
+    settings.check(space)?;
+    Demand {
+        sites: space.sites(),
+        values: space.values(),
+        parameters: subject.parameters(),
+        // As many go back.
+        chains: settings.chains.saturating_mul(2),
+    }
+    .check()
+}
+
+fn finish(about: &About, found: &Found) -> Result<Finish, Failure> {
+    if about.arguments.json {
         print_json(about, found)?;
     } else {
         print_text(about, found)?;
     }
     Ok(found.outcome.as_ref().map_or(Finish::Early, |outcome| Finish::from(&outcome.ended)))
-}
-
-/// The machine whose normaliser is estimated.
-fn top(layers: &Layers) -> &Rbm {
-    match layers {
-        Layers::One(machine) => machine,
-        Layers::Two(network) => network.top(),
-    }
-}
-
-/// The space of the images.
-fn visible(layers: &Layers) -> &Space {
-    match layers {
-        Layers::One(machine) => machine.space(),
-        Layers::Two(network) => network.space(),
-    }
-}
-
-/// The states of the test images, one after the other; none without data.
-fn images(arguments: &AisArguments, layers: &Layers, seed: u64) -> Result<Vec<u8>, Failure> {
-    let space = visible(layers);
-    let (Some(data), Some(dataset)) = (&arguments.data, arguments.dataset) else {
-        return Ok(Vec::new());
-    };
-    if space.values() > 2 && arguments.binarise.is_some() {
-        return Err(Failure::Usage(format!(
-            "--binarise makes two values of a pixel, but the machine has {} values",
-            space.values()
-        )));
-    }
-    let binarisation = arguments.binarise.unwrap_or(BinariseArgument::Threshold).into();
-    let images = dataset.test_images(data)?;
-    let (rows, columns) = (images.rows, images.columns);
-    let examples = Examples::from_images(images, space.values(), binarisation)?;
-    if examples.space() != space {
-        return Err(Failure::Failed(format!(
-            "{} has {} sites, but images of {dataset} have {rows}×{columns} pixels",
-            arguments.file.display(),
-            space.sites()
-        )));
-    }
-    Ok(draw_examples(&examples, examples.count(), seed))
 }
 
 /// Lists the hidden states; nothing if the user asked to stop.
@@ -149,17 +137,17 @@ fn enumerate<'m>(
 fn starts(
     settings: &AisSettings,
     listed: Option<&Enumerated<'_>>,
-    layers: &Layers,
+    subject: &Subject,
     images: &[u8],
 ) -> (Vec<u8>, Option<ReverseFrom>) {
-    let sites = top(layers).space().sites();
     if let Some(listed) = listed {
+        let sites = subject.space_of_chains().sites();
         let mut states = vec![0; settings.chains * sites];
         let mut rng = ChainRng::new(settings.seed, Stream::Reference);
         states.chunks_exact_mut(sites).for_each(|state| listed.draw(&mut rng, state));
         return (states, Some(ReverseFrom::Exact));
     }
-    let pixels = visible(layers).sites();
+    let pixels = subject.space().sites();
     let count = images.len() / pixels;
     if count == 0 {
         return (Vec::new(), None);
@@ -172,24 +160,29 @@ fn starts(
             images[image * pixels..(image + 1) * pixels].iter().copied()
         })
         .collect();
-    let states = match layers {
-        Layers::One(_) => spread,
-        Layers::Two(network) => network.draw_hidden(&spread, settings.seed),
+    let states = match subject {
+        Subject::Network(network) => network.draw_hidden(&spread, settings.seed),
+        _ => spread,
     };
     (states, Some(ReverseFrom::Data))
 }
 
 fn anneal(
-    machine: &Rbm,
-    arguments: &AisArguments,
-    settings: &AisSettings,
+    about: &About,
     starts: Vec<u8>,
     resumed: Option<AisCheckpoint>,
 ) -> Result<AisOutcome, Failure> {
+    let About { arguments, settings, .. } = *about;
     let mut view = View::new("", arguments.quiet);
-    let ais = match arguments.transition() {
+    let of_machine = |machine| match about.transition {
         Transition::Alternating => Ais::alternating(machine, settings),
         Transition::Sampler(_) => Ais::new(machine, settings),
+    };
+    let ais = match about.subject {
+        Subject::Machine(machine) => of_machine(machine),
+        Subject::Network(network) => of_machine(network.top()),
+        #[cfg(feature = "deep")]
+        Subject::Deep(model) => Ais::new(&**model, settings),
     };
     let mut ais = ais.reverse_from(starts).monitor(|progress| show(&mut view, progress));
     if let Some(checkpoint) = resumed {
@@ -219,7 +212,7 @@ fn show(view: &mut View, AisProgress { tuning, done }: AisProgress) -> Wish {
 
 /// The mean log π of the images, or its bound, before log Z is taken off; none without images.
 fn likelihood(
-    layers: &Layers,
+    subject: &Subject,
     images: &[u8],
     arguments: &AisArguments,
 ) -> Result<Option<f64>, Failure> {
@@ -227,9 +220,11 @@ fn likelihood(
         return Ok(None);
     }
     let (seed, threads) = (arguments.seed.unwrap_or(0), arguments.threads);
-    Ok(Some(match layers {
-        Layers::One(machine) => mean_log_prob(machine, images, threads)?,
-        Layers::Two(network) => {
+    Ok(Some(match subject {
+        Subject::Machine(machine) => mean_log_prob(machine, images, threads)?,
+        #[cfg(feature = "deep")]
+        Subject::Deep(model) => mean_log_prob(&**model, images, threads)?,
+        Subject::Network(network) => {
             let mut view = View::new("", arguments.quiet);
             let bound = network.mean_log_bound(images, DRAWS, seed, threads, |done, all| {
                 let done = (done, all);

@@ -51,6 +51,17 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// What was asked needs a part that this program was built without.
+    #[cfg(not(feature = "deep"))]
+    pub fn without_deep_models() -> Self {
+        Self::Failed(
+            "this saltus was built without deep models: `cargo install --path crates/saltus-cli \
+             --features deep` (or `cargo run --release --features deep -- …`) builds one that has \
+             them"
+                .to_owned(),
+        )
+    }
+
     /// What to tell the user, if anything.
     pub fn sentence(&self) -> Option<&str> {
         match self {

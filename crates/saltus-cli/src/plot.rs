@@ -4,6 +4,7 @@ pub mod axis;
 pub mod bars;
 pub mod chart;
 mod file;
+pub mod frame;
 pub mod style;
 pub mod svg;
 mod text;

@@ -40,12 +40,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
         #[cfg(feature = "deep")]
         TrainedModel::Vae(arguments) => vae::run(arguments),
         #[cfg(not(feature = "deep"))]
-        TrainedModel::Resnet(_) | TrainedModel::Vae(_) => Err(Failure::Failed(
-            "this saltus was built without deep models: `cargo install --path crates/saltus-cli \
-             --features deep` (or `cargo run --release --features deep -- train …`) builds one that \
-             has them"
-                .to_owned(),
-        )),
+        TrainedModel::Resnet(_) | TrainedModel::Vae(_) => Err(Failure::without_deep_models()),
     }
 }
 

@@ -263,7 +263,10 @@ fn what_cannot_be_estimated_is_refused_in_a_sentence() {
         (infinite, "weight[1] is inf"),
         (half, "has no tensor bottom.hidden_bias"),
         (picture.clone(), "is not a whole safetensors file"),
-        (format!("{file} --data {data} --dataset mnist"), "3 sites, but images of mnist have 6×5"),
+        (
+            format!("{file} --data {data} --dataset mnist"),
+            "3 sites of 2 values, but images of mnist have 6×5",
+        ),
         (format!("{file} --data {data} --dataset fashion-mnist"), "no images of fashion-mnist"),
         (checkpoint, "picture is damaged: it is not a checkpoint of saltus ais"),
     ];

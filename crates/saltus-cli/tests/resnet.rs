@@ -35,6 +35,8 @@ fn a_training_leaves_a_model_a_checkpoint_a_history_and_pictures() {
     let history = String::from_utf8(read(&data, "run/history.csv")).unwrap();
     assert_eq!(history.lines().count(), 6);
     assert!(data.path().join("run/checkpoint.safetensors").is_file());
+    let curves = String::from_utf8(read(&data, "run/curves.svg")).unwrap();
+    assert!(curves.contains("mnist, 2 steps of dlmc per iteration"), "{curves}");
     let model = data.path().join("run/model.safetensors");
     let json = common::summary(&format!(
         "sample resnet --weights {} --chains 4 --warmup 20 --draws 20",
@@ -71,6 +73,46 @@ fn a_resumed_training_leaves_the_files_of_one_that_never_stopped() {
         text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
     };
     assert_eq!(history("whole"), history("parts"));
+}
+
+#[test]
+fn the_likelihood_of_what_was_learnt_is_estimated() {
+    let data = data();
+    let folder = data.path().display();
+    common::put_images_of_columns(data.path(), &["t10k"]);
+    let options = "--iterations 40 --learning-rate 0.003 --quiet";
+    assert_eq!(saltus(&line(&data, "run", options)).code, 0);
+    let model = format!("{folder}/run/model.safetensors");
+    let ais = |options: &str| {
+        common::summary(&format!(
+            "ais {model} --chains 40 --temperatures 100 --data {folder} --dataset mnist {options}"
+        ))
+    };
+    let found = ais("");
+    let number = |json: &serde_json::Value, key: &str| json[key].as_f64().unwrap();
+    assert_eq!((&found["model"], &found["sampler"]), (&"resnet".into(), &"dlmc".into()));
+    assert_eq!((&found["images"], &found["reverse_from"]), (&200.into(), &"data".into()));
+    // Five images make up the data: no distribution finds them likelier than 1/5.
+    let likelihood = number(&found, "log_likelihood");
+    assert!(likelihood < -(5f64.ln()) && likelihood > -30.0 * 2f64.ln(), "{found}");
+    let bits = -likelihood / (30.0 * 2f64.ln());
+    assert!((number(&found, "bits_per_dim") - bits).abs() < 1e-9);
+    let other = ais("--sampler gwg --seed 3");
+    let apart = (number(&found, "log_z") - number(&other, "log_z")).abs();
+    let error = number(&found, "log_z_se").hypot(number(&other, "log_z_se"));
+    assert!(apart < 5.0 * error, "{found} {other}");
+
+    for (options, code, sentence) in [
+        ("--exact", 2, "hidden units, which a deep model has not"),
+        ("--sampler alternating", 2, "is for machines"),
+        ("--data x --dataset static-mnist --binarise threshold", 2, "--binarise is about machines"),
+        ("--data /nowhere --dataset static-mnist", 1, "belong there"),
+        ("--data /nowhere --dataset statik-mnist", 1, "did you mean 'static-mnist'?"),
+    ] {
+        let ran = saltus(&format!("ais {model} {options}"));
+        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{options}: {}", ran.err);
+        assert!(ran.err.contains(sentence), "{options}: {}", ran.err);
+    }
 }
 
 #[test]

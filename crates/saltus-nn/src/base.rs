@@ -2,6 +2,7 @@
 //! data.
 
 use saltus::data::Examples;
+use saltus::model::independent::Independent;
 use saltus::model::{check_finite, check_length};
 use saltus::{ChainRng, ModelError, Space, States};
 
@@ -71,6 +72,20 @@ impl Base {
         Self::new(space, mean).expect("frequencies of data, kept away from 0 and 1")
     }
 
+    /// The same as a model.
+    pub fn independent(&self) -> Independent {
+        let (sites, values) = (self.space.sites(), self.space.values());
+        let log = |value: usize, site: usize| self.logs[value * sites + site];
+        let made = if self.space.is_binary() {
+            let logits = (0..sites).map(|site| (log(1, site) - log(0, site)) as f32);
+            Independent::bernoulli(logits.collect())
+        } else {
+            let of_site = |site| (0..values).map(move |value| log(value, site) as f32);
+            Independent::categorical(values, &(0..sites).flat_map(of_site).collect::<Vec<_>>())
+        };
+        made.expect("logarithms of positive frequencies")
+    }
+
     /// The space of its states.
     pub fn space(&self) -> &Space {
         &self.space
@@ -133,6 +148,7 @@ impl Base {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use saltus::Model;
     use saltus::rng::Stream;
 
     #[test]
@@ -156,9 +172,18 @@ mod tests {
         for (values, mean) in [(2, vec![0.2, 0.9]), (3, vec![0.2, 0.5, 0.3, 0.6, 0.1, 0.3])] {
             let space = Space::new(2, values).unwrap();
             let base = Base::new(space, mean).unwrap();
+            let independent = base.independent();
+            let log_prob = |state: &[u8]| {
+                let mut log_prob = [0.0];
+                let mut cache = independent.new_cache(1);
+                independent.log_prob(States::new(state, 2), &mut cache, &mut log_prob).unwrap();
+                log_prob[0]
+            };
             let mut total = 0.0;
             for state in (0..values).flat_map(|a| (0..values).map(move |b| [a as u8, b as u8])) {
                 total += base.log_prob(&state).exp();
+                let alike = log_prob(&state) - independent.log_normaliser();
+                assert!((base.log_prob(&state) - alike).abs() < 1e-6, "{state:?}: {alike}");
                 let mut diff = vec![0.0; space.diff_len()];
                 base.add_diff(&state, &mut diff);
                 for site in 0..2 {

@@ -5,6 +5,7 @@ use crate::cpu::Cpu;
 use crate::network::Network;
 use crate::parameters::Parameters;
 use saltus::model::brute_force_diff;
+use saltus::model::independent::Independent;
 use saltus::{ChainRng, Differences, Model, ModelError, Space, States};
 
 /// log π(x) = network(x) + log p(x), up to a constant, with p the [`Base`] of independent pixels.
@@ -199,6 +200,10 @@ impl<N: Network> Model for DeepModel<N> {
 
     fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
         self.base.draw(rng, state);
+    }
+
+    fn base(&self) -> Independent {
+        self.base.independent()
     }
 
     fn block_size(&self, chains: usize) -> usize {

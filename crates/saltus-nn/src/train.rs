@@ -51,6 +51,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use saltus::data::Examples;
 use saltus::kernel::StepError;
+use saltus::kernel::gibbs::Scan;
 use saltus::kernel::transition::Transition;
 use saltus::kernel::walk::{Walk, Walked, walker};
 use saltus::math::vectorised;
@@ -117,6 +118,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         let transition = Transition {
             sampler: settings.sampler,
             weight: settings.weight,
+            scan: Scan::One,
             ..Transition::default()
         };
         let walkers = (0..batch)

@@ -3,7 +3,6 @@
 use super::report::{About, Found, ReverseFrom, likelihood};
 use crate::failure::Failure;
 use saltus::Ended;
-use saltus::dbn::Layers;
 use serde::Serialize;
 use std::io::Write;
 
@@ -30,7 +29,7 @@ struct Json {
     effective_chains_reverse: Option<f64>,
     reverse_from: Option<ReverseFrom>,
     log_z_exact: Option<f64>,
-    dataset: Option<&'static str>,
+    dataset: Option<String>,
     images: usize,
     /// Nats per image, with `log_z`.
     log_likelihood: Option<f64>,
@@ -52,12 +51,12 @@ pub fn print_json(about: &About<'_>, found: &Found) -> Result<(), Failure> {
     let reverse = outcome.and_then(|outcome| outcome.reverse);
     let estimated = likelihood(about, found, forward.map(|forward| forward.log_z));
     let json = Json {
-        model: if matches!(about.layers, Layers::One(_)) { "rbm" } else { "dbn" },
+        model: about.subject.name(),
         file: about.arguments.file.display().to_string(),
         sites: about.space().sites(),
         values: about.space().values(),
-        hidden: about.hidden(),
-        sampler: about.arguments.transition().to_string(),
+        hidden: about.subject.hidden(),
+        sampler: about.transition.to_string(),
         chains: about.settings.chains,
         temperatures: about.settings.temperatures,
         seed: about.settings.seed,
@@ -70,11 +69,11 @@ pub fn print_json(about: &About<'_>, found: &Found) -> Result<(), Failure> {
         effective_chains_reverse: reverse.map(|reverse| reverse.effective_chains),
         reverse_from: found.reverse_from.filter(|_| reverse.is_some()),
         log_z_exact: found.log_z_exact,
-        dataset: about.arguments.dataset.map(|dataset| dataset.name()),
+        dataset: about.arguments.dataset.clone(),
         images: about.images,
         log_likelihood: estimated.as_ref().map(|likelihood| likelihood.nats),
         log_likelihood_exact: likelihood(about, found, found.log_z_exact).map(|exact| exact.nats),
-        log_likelihood_is_bound: matches!(about.layers, Layers::Two(_)),
+        log_likelihood_is_bound: about.subject.is_bounded(),
         bits_per_dim: estimated.map(|likelihood| likelihood.bits_per_dim),
         acceptance: outcome.map(|outcome| outcome.acceptance),
         scale: outcome.and_then(|outcome| outcome.scale),

@@ -1,26 +1,26 @@
 //! What is said of an estimated normaliser: before annealing and after it.
 
-use super::visible;
+use super::subject::Subject;
 use crate::arguments::{AisArguments, Transition};
 use crate::failure::Failure;
 use crate::number::{short, with_error};
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::{Cell, CellAlignment};
 use saltus::Space;
-use saltus::ais::{AisCheckpoint, AisOutcome, AisSettings, Estimate};
-use saltus::dbn::Layers;
+use saltus::ais::{AisOutcome, AisSettings, Estimate};
 use serde::Serialize;
 use std::io::Write;
 
 /// What is annealed, and how.
 pub struct About<'a> {
     pub arguments: &'a AisArguments,
+    pub transition: Transition,
     pub settings: &'a AisSettings,
-    pub layers: &'a Layers,
+    pub subject: &'a Subject,
     /// Number of test images.
     pub images: usize,
     /// Temperatures that were done before.
-    done: Option<usize>,
+    pub done: Option<usize>,
 }
 
 /// Where reverse chains started.
@@ -43,41 +43,17 @@ pub struct Found {
     pub reverse_from: Option<ReverseFrom>,
 }
 
-impl<'a> About<'a> {
-    pub fn new(
-        arguments: &'a AisArguments,
-        settings: &'a AisSettings,
-        layers: &'a Layers,
-        images: &[u8],
-        resumed: Option<&AisCheckpoint>,
-    ) -> Self {
-        let images = images.len() / visible(layers).sites();
-        let done = resumed.map(AisCheckpoint::visits);
-        Self { arguments, settings, layers, images, done }
-    }
-
+impl About<'_> {
     /// The space of the images.
     pub fn space(&self) -> &Space {
-        visible(self.layers)
-    }
-
-    /// Hidden units, layer by layer.
-    pub fn hidden(&self) -> Vec<usize> {
-        match self.layers {
-            Layers::One(machine) => vec![machine.hidden()],
-            Layers::Two(network) => vec![network.bottom().hidden(), network.top().hidden()],
-        }
+        self.subject.space()
     }
 
     /// The first lines of a report.
     pub fn heading(&self) -> String {
         let AisSettings { chains, temperatures, .. } = self.settings;
-        let hidden: Vec<String> = self.hidden().iter().map(usize::to_string).collect();
-        let what = match self.layers {
-            Layers::One(_) => "machine",
-            Layers::Two(_) => "network",
-        };
-        let data = match self.arguments.dataset {
+        let (what, description) = self.subject.in_words();
+        let data = match &self.arguments.dataset {
             Some(dataset) => format!("data     {} test images of {dataset}\n", self.images),
             None => String::new(),
         };
@@ -88,13 +64,12 @@ impl<'a> About<'a> {
             _ => String::new(),
         };
         format!(
-            "{what}  {}: {} sites of {} values, {} hidden units\n\
+            "{what}  {}: {} sites of {} values, {description}\n\
              {data}chains   {chains}, through {temperatures} temperatures, moved by {}\n{resumed}",
             self.arguments.file.display(),
             self.space().sites(),
             self.space().values(),
-            hidden.join(" + "),
-            self.arguments.transition(),
+            self.transition,
         )
     }
 }
@@ -168,10 +143,7 @@ fn table(about: &About<'_>, found: &Found, forward: Estimate) -> String {
         format!("of {chains}, by the spread of their weights"),
     );
     if let Some(likelihood) = likelihood(about, found, Some(forward.log_z)) {
-        let bound = match about.layers {
-            Layers::One(_) => "",
-            Layers::Two(_) => " at least;",
-        };
+        let bound = if about.subject.is_bounded() { " at least;" } else { "" };
         row(
             "log-likelihood",
             format!("{:.2}", likelihood.nats),
@@ -180,7 +152,7 @@ fn table(about: &About<'_>, found: &Found, forward: Estimate) -> String {
         row("bits per pixel", format!("{:.4}", likelihood.bits_per_dim), String::new());
     }
     if let Some(outcome) = &found.outcome {
-        if let Transition::Sampler(_) = about.arguments.transition() {
+        if let Transition::Sampler(_) = about.transition {
             let scale = outcome.scale.map(|scale| format!("at scale {} in the end", short(scale)));
             let meaning = scale.unwrap_or_else(|| "mean over all steps".to_owned());
             row("acceptance", short(outcome.acceptance), meaning);

@@ -5,7 +5,6 @@ use super::{DifferencesArgument, OUTPUT, RUN};
 use crate::parse;
 use clap::Args;
 use saltus::ais::AisSettings;
-use saltus::data::Dataset;
 use saltus::{Sampler, Solver, Weight};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -13,22 +12,23 @@ use std::time::Duration;
 
 const DATA: &str = "Data";
 
-/// Estimate the normaliser of a learnt machine, and how likely it finds test images
+/// Estimate the normaliser of a learnt model, and how likely it finds test images
 ///
-/// Annealed importance sampling: chains go from independent pixels to the machine through many
+/// Annealed importance sampling: chains go from independent pixels to the model through many
 /// temperatures, and their weights estimate log Z. With --exact or --data other chains go back, which
 /// gives a number that is too high on average, as the first is too low.
 #[derive(Debug, Args)]
 pub struct AisArguments {
-    /// Machine or network (safetensors, of `saltus train`)
+    /// Machine, network or deep model (safetensors, of `saltus train`)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Folder of a dataset's IDX files, or of its folder: how likely are its test images?
     #[arg(long, value_name = "DIR", help_heading = DATA, requires = "dataset")]
     pub data: Option<PathBuf>,
-    /// Which images: mnist, mnist-static-binarized or fashion-mnist
+    /// Which images: mnist, static-mnist or fashion-mnist; for a deep model those of `saltus train
+    /// resnet`
     #[arg(long, value_name = "NAME", help_heading = DATA, requires = "data")]
-    pub dataset: Option<Dataset>,
+    pub dataset: Option<String>,
     /// How pixels become two values [default: threshold]: 1 where the gray is above one half, or
     /// drawn once with the gray as probability
     #[arg(
@@ -45,8 +45,8 @@ pub struct AisArguments {
     /// Number of temperatures, with a step of the sampler at each [default: 5000]
     #[arg(long, value_name = "T", help_heading = RUN, value_parser = parse::positive, allow_negative_numbers = true)]
     pub temperatures: Option<usize>,
-    /// What moves the chains [default: alternating]: all hidden units and all pixels in turn, or a
-    /// sampler; `saltus list` names them
+    /// What moves the chains [default: alternating, of deep models dlmc]: all hidden units and all
+    /// pixels in turn, or a sampler; `saltus list` names them
     #[arg(long, value_name = "NAME", help_heading = RUN)]
     pub sampler: Option<Transition>,
     /// Weight function of the sampler [default: sqrt]: sqrt, ratio, min, max or sum
@@ -118,11 +118,6 @@ impl std::fmt::Display for Transition {
 }
 
 impl AisArguments {
-    /// What moves the chains.
-    pub fn transition(&self) -> Transition {
-        self.sampler.unwrap_or(Transition::Alternating)
-    }
-
     /// The first option that is about samplers, if one was given.
     pub fn about_samplers(&self) -> Option<&'static str> {
         let options = [
@@ -136,9 +131,9 @@ impl AisArguments {
     }
 
     /// The settings of annealing.
-    pub fn settings(&self) -> AisSettings {
+    pub fn settings(&self, transition: Transition) -> AisSettings {
         let default = AisSettings::default();
-        let sampler = match self.transition() {
+        let sampler = match transition {
             Transition::Alternating => default.sampler,
             Transition::Sampler(sampler) => sampler,
         };

@@ -75,7 +75,7 @@ pub struct TrainingArguments {
     /// Folder of the dataset's IDX files (train-images-idx3-ubyte, or .gz), or of its folder
     #[arg(long, value_name = "DIR", help_heading = DATA)]
     pub data: PathBuf,
-    /// Which images: mnist, mnist-static-binarized or fashion-mnist
+    /// Which images: mnist, static-mnist or fashion-mnist
     #[arg(long, value_name = "NAME", help_heading = DATA)]
     pub dataset: Dataset,
     /// How pixels become two values [default: threshold]: 1 where the gray is above one half, or

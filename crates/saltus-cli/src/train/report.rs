@@ -27,7 +27,7 @@ pub struct About {
 impl About {
     fn pixels(&self) -> String {
         match self.binarisation {
-            Some(_) if self.dataset == Dataset::MnistStaticBinarized => "two values".to_owned(),
+            Some(_) if self.dataset == Dataset::StaticMnist => "two values".to_owned(),
             Some(Binarisation::Threshold) => "two values by threshold".to_owned(),
             Some(Binarisation::Stochastic) => "two values drawn by gray".to_owned(),
             None => format!("{} levels of gray", self.values),

@@ -1,6 +1,7 @@
 //! `saltus train resnet`: a deep energy-based model learnt from images, kept in a folder that the
 //! training can go on from.
 
+mod curves;
 mod folder;
 mod report;
 
@@ -9,6 +10,7 @@ use crate::arguments::TrainResnetArguments;
 use crate::failure::{Failure, Finish};
 use crate::memory::check_bytes;
 use crate::number::short;
+use crate::plot;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
 use folder::Folder;
@@ -190,6 +192,10 @@ impl Keeper<'_> {
         let about = self.about.in_words(training);
         training.averaged()?.save(self.folder.model(), &about)?;
         self.folder.append(&std::mem::take(&mut self.unsaved))?;
+        let TrainSettings { sampler, steps, .. } = training.settings();
+        let title = format!("{}, {steps} steps of {sampler} per iteration", self.about.dataset);
+        let curves = curves::draw(&self.folder.history()?, &title);
+        plot::write(&curves, &self.folder.curves())?;
         // Last, because everything else can be made again from it, or is cut back to it.
         training.save(self.folder.checkpoint(), &serde_json::to_string(self.about)?)?;
         Ok(())

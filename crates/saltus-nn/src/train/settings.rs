@@ -17,7 +17,7 @@ pub struct TrainSettings {
     pub sampler: Sampler,
     /// Its weight function.
     pub weight: Weight,
-    /// Its steps per iteration.
+    /// Its steps per iteration; a step of gibbs redraws one site.
     pub steps: usize,
     /// Acceptance that its scale is adapted to, if not the sampler's own.
     pub target_acceptance: Option<f64>,
@@ -100,15 +100,14 @@ impl Preset {
 }
 
 /// Steps per iteration in the scripts of the paper's predecessors (Sun et al. 2022 for gwg and pas,
-/// Zhang et al. 2022 for dmala). Those of DLMC are not known: it gets DMALA's. A step of Gibbs is a
-/// sweep.
+/// Zhang et al. 2022 for dmala). Those of DLMC are not known: it gets DMALA's. Those of Gibbs are not
+/// either: it redraws as many sites as GWG tries to change.
 fn paper_steps(dataset: &Dataset, sampler: Sampler) -> usize {
     use Dataset::*;
     match (sampler, dataset) {
-        (Sampler::Gibbs, _) => 1,
-        (Sampler::Gwg | Sampler::Lb1, StaticMnist | DynamicMnist) => 50,
-        (Sampler::Gwg | Sampler::Lb1, Omniglot) => 40,
-        (Sampler::Gwg | Sampler::Lb1, _) => 100,
+        (Sampler::Gibbs | Sampler::Gwg | Sampler::Lb1, StaticMnist | DynamicMnist) => 50,
+        (Sampler::Gibbs | Sampler::Gwg | Sampler::Lb1, Omniglot) => 40,
+        (Sampler::Gibbs | Sampler::Gwg | Sampler::Lb1, _) => 100,
         (Sampler::Pas, Caltech) => 100,
         (Sampler::Pas, Frey) => 50,
         (Sampler::Pas, Histopathology) => 40,

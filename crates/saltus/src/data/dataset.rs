@@ -13,7 +13,7 @@ pub enum Dataset {
     Mnist,
     /// The same digits, every pixel drawn once with its gray as probability (Larochelle, after
     /// Salakhutdinov and Murray 2008): files of zeros and ones.
-    MnistStaticBinarized,
+    StaticMnist,
     /// Articles of clothing (Xiao, Rasul and Vollgraf 2017).
     FashionMnist,
 }
@@ -27,14 +27,22 @@ enum Part {
 
 impl Dataset {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Mnist, Self::MnistStaticBinarized, Self::FashionMnist];
+    pub const ALL: [Self; 3] = [Self::Mnist, Self::StaticMnist, Self::FashionMnist];
 
-    /// Its name on the command line, which is also that of its folder.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mnist => "mnist",
-            Self::MnistStaticBinarized => "mnist-static-binarized",
+            Self::StaticMnist => "static-mnist",
             Self::FashionMnist => "fashion-mnist",
+        }
+    }
+
+    /// The name of its folder among those of other sets.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::StaticMnist => "mnist-static-binarized",
+            _ => self.name(),
         }
     }
 
@@ -52,7 +60,7 @@ impl Dataset {
     fn images(self, folder: &Path, part: Part) -> Result<Images, DataError> {
         let path = self.find(folder, part)?;
         let mut images = read_images(&path)?;
-        if self == Self::MnistStaticBinarized {
+        if self == Self::StaticMnist {
             let refused = |pixel: &u8| DataError::File {
                 path: path.display().to_string(),
                 reason: format!("has a pixel of {pixel}, but those of {self} are 0 or 1"),
@@ -70,7 +78,7 @@ impl Dataset {
     fn files(self, part: Part) -> [String; 2] {
         let part = match (part, self) {
             (Part::Training, _) => "train",
-            (Part::Test, Self::MnistStaticBinarized) => "test",
+            (Part::Test, Self::StaticMnist) => "test",
             (Part::Test, _) => "t10k",
         };
         [format!("{part}-images-idx3-ubyte.gz"), format!("{part}-images-idx3-ubyte")]
@@ -78,7 +86,7 @@ impl Dataset {
 
     fn find(self, folder: &Path, part: Part) -> Result<PathBuf, DataError> {
         // The dataset's own folder first: beside it there may be files of another one.
-        [folder.join(self.name()), folder.to_path_buf()]
+        [folder.join(self.folder()), folder.to_path_buf()]
             .iter()
             .flat_map(|folder| self.files(part).map(|name| folder.join(name)))
             .find(|path| path.is_file())
@@ -90,7 +98,7 @@ impl Dataset {
             Self::Mnist => {
                 "the four files of MNIST are published by its authors and mirrored widely"
             }
-            Self::MnistStaticBinarized => {
+            Self::StaticMnist => {
                 "Larochelle published it as text (binarized_mnist_*.amat); as IDX files its pixels \
                  are bytes 0 and 1"
             }
@@ -103,8 +111,9 @@ impl Dataset {
         let exists = if folder.is_dir() { "" } else { ", which is no folder" };
         format!(
             "no images of {self} in {}{exists}: {compressed} (or {plain}) belongs there or in its \
-             folder {self}; {source}",
+             folder {}; {source}",
             folder.display(),
+            self.folder(),
         )
     }
 }
@@ -160,7 +169,7 @@ mod tests {
     #[test]
     fn static_bits_are_black_and_white_or_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let dataset = Dataset::MnistStaticBinarized;
+        let dataset = Dataset::StaticMnist;
         std::fs::write(folder.path().join("test-images-idx3-ubyte"), image(1)).unwrap();
         assert_eq!(dataset.test_images(folder.path()).unwrap().pixels, [255]);
         std::fs::write(folder.path().join("train-images-idx3-ubyte"), image(200)).unwrap();

@@ -4,7 +4,7 @@
 use super::block_gibbs::BlockGibbs;
 use super::closeness::Closeness;
 use super::conditional::Conditional;
-use super::gibbs::Gibbs;
+use super::gibbs::{Gibbs, Scan};
 use super::hamming_ball::HammingBall;
 use super::jump_process::{Jumps, LocalJumps};
 use super::local_change::LocalChange;
@@ -397,6 +397,8 @@ fn random_walks_are_reversible() {
 fn hamming_balls_and_blocks_are_reversible() {
     on_all_models!(|name, model| {
         check_reversible(&format!("block on {name}"), model, &Conditional(BlockGibbs), 1.0, DOUBLE);
+        let one = Conditional(Gibbs(Scan::One));
+        check_reversible(&format!("one site on {name}"), model, &one, 1.0, DOUBLE);
         if model.space().sites() < 5 {
             check_reversible(
                 &format!("ball on {name}"),
@@ -430,7 +432,7 @@ fn check_machine(model: &Rbm) {
             }
         }
     }
-    let sweep = transitions(model, &Conditional(Gibbs), |_| 1.0);
+    let sweep = transitions(model, &Conditional(Gibbs(Scan::Sweep)), |_| 1.0);
     assert!(invariance_error(&probabilities(model), &sweep) < SINGLE);
 }
 
@@ -483,7 +485,7 @@ fn gibbs_sweeps_leave_the_distribution_alone() {
         if model.space().sites() < 5 {
             let error = invariance_error(
                 &probabilities(model),
-                &transitions(model, &Conditional(Gibbs), |_| 1.0),
+                &transitions(model, &Conditional(Gibbs(Scan::Sweep)), |_| 1.0),
             );
             assert!(error < DOUBLE, "gibbs on {name}: {error:e}");
         }
@@ -507,7 +509,7 @@ fn sweeps_in_vector_loops_follow_the_law_of_sweeps_site_by_site() {
         let model = Pairwise::ising_lattice(lattice, 0.35, field).unwrap();
         let space = *model.space();
         let start: Vec<u8> = (0..space.sites()).map(|site| u8::from(site % 3 == 0)).collect();
-        let exact = transitions_from(&model, &Conditional(Gibbs), 1.0, &start);
+        let exact = transitions_from(&model, &Conditional(Gibbs(Scan::Sweep)), 1.0, &start);
         let mut rng = ChainRng::new(7, Stream::Chain(number as u64));
         let mut cache = model.new_cache(1);
         let mut counts = vec![0.0; exact.len()];
@@ -541,7 +543,7 @@ fn one_site_is_enough_for_every_kernel() {
         check_reversible("walk", &model, &RandomWalk, 1.0, DOUBLE);
         check_reversible("ball", &model, &Conditional(HammingBall), 1.0, DOUBLE);
         check_reversible("block", &model, &Conditional(BlockGibbs), 1.0, DOUBLE);
-        check_reversible("gibbs", &model, &Conditional(Gibbs), 1.0, DOUBLE);
+        check_reversible("gibbs", &model, &Conditional(Gibbs(Scan::Sweep)), 1.0, DOUBLE);
         let path = Metropolis(PathProposal { weight, differences, closeness: ALIKE });
         check_reversible("path", &model, &path, 1.0, DOUBLE);
         for formula in RowFormula::ALL {
@@ -717,7 +719,7 @@ fn a_wrong_coupling_is_told_apart() {
     let pi = probabilities(&model(0.41));
     for error in [
         invariance_error(&pi, &transitions(&model(0.4), &RandomWalk, |_| 1.0)),
-        invariance_error(&pi, &transitions(&model(0.4), &Conditional(Gibbs), |_| 1.0)),
+        invariance_error(&pi, &transitions(&model(0.4), &Conditional(Gibbs(Scan::Sweep)), |_| 1.0)),
     ] {
         assert!(error > 1e-4, "{error:e}");
     }

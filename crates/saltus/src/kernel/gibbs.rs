@@ -1,4 +1,4 @@
-//! Gibbs sampling: every site in turn drawn from its conditional distribution, a sweep per step.
+//! Gibbs sampling: sites drawn from their conditional distributions, all in turn or one per step.
 
 use super::conditional::{Followed, Redraw, Redrawn};
 use super::{StepError, StepFailure};
@@ -7,10 +7,20 @@ use crate::model::Model;
 use crate::model::checkerboard::Sweep;
 use crate::rng::ChainRng;
 
-/// Sweeps over all sites; on a sparse graph colour by colour, because sites of one colour do not
-/// see each other.
+/// Redraws sites one after the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Gibbs;
+pub struct Gibbs(pub Scan);
+
+/// The sites that a step of [`Gibbs`] redraws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scan {
+    /// All of them; on a sparse graph colour by colour, because sites of one colour do not see each
+    /// other.
+    #[default]
+    Sweep,
+    /// One at random: what is affordable where every value of a site costs an evaluation.
+    One,
+}
 
 /// What [`Gibbs`] works with.
 pub struct GibbsScratch {
@@ -36,13 +46,23 @@ impl Redraw for Gibbs {
         GibbsScratch { order, log_probs, weights }: &mut GibbsScratch,
         rng: &mut ChainRng,
     ) -> Result<Redrawn, StepError> {
+        let one;
+        let order = match self.0 {
+            Scan::Sweep => &order[..],
+            Scan::One => {
+                one = [rng.below(chain.state.len()) as u32];
+                &one
+            }
+        };
         let evaluations = order.len() * (log_probs.len() - 1);
-        if let Some(sweep) = whole_sweep(chain, rng) {
+        if self.0 == Scan::Sweep
+            && let Some(sweep) = whole_sweep(chain, rng)
+        {
             chain.log_prob = sweep.log_prob;
             return Ok(Redrawn { evaluations, changed: sweep.changed as usize });
         }
         let mut changed = 0;
-        for site in order.iter() {
+        for site in order {
             let site = *site as usize;
             let before = chain.state[site];
             if log_probs.len() == 2 && chain.log_prob > f64::NEG_INFINITY {

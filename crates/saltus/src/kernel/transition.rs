@@ -4,7 +4,7 @@ use super::Kernel;
 use super::block_gibbs::BlockGibbs;
 use super::closeness::Closeness;
 use super::conditional::Conditional;
-use super::gibbs::Gibbs;
+use super::gibbs::{Gibbs, Scan};
 use super::hamming_ball::HammingBall;
 use super::jump_process::{Jumps, LocalJumps};
 use super::local_change::LocalChange;
@@ -31,6 +31,8 @@ pub struct Transition {
     pub differences: Differences,
     /// How close values are to each other.
     pub closeness: Closeness,
+    /// The sites that a step of gibbs redraws.
+    pub scan: Scan,
 }
 
 /// What is to be done with a kernel, whichever it is.
@@ -50,13 +52,13 @@ impl Transition {
         model: &M,
         then: W,
     ) -> W::Output {
-        let Self { sampler, weight, solver, differences, closeness } = self;
+        let Self { sampler, weight, solver, differences, closeness, scan } = self;
         let rows = |formula| Metropolis(Rows { formula, weight, differences, closeness });
         match sampler {
             Sampler::Rwm => then.with(RandomWalk),
             Sampler::Hb => then.with(Conditional(HammingBall)),
             Sampler::Bg => then.with(Conditional(BlockGibbs)),
-            Sampler::Gibbs => then.with(Conditional(Gibbs)),
+            Sampler::Gibbs => then.with(Conditional(Gibbs(scan))),
             Sampler::Lb1 | Sampler::Gwg | Sampler::Pas => {
                 let differences = match sampler {
                     Sampler::Lb1 => Differences::Exact,

@@ -165,7 +165,7 @@ impl Settings {
     /// What moves the chains.
     pub(crate) fn transition(&self) -> Transition {
         let &Self { sampler, weight, solver, differences, closeness, .. } = self;
-        Transition { sampler, weight, solver, differences, closeness }
+        Transition { sampler, weight, solver, differences, closeness, ..Transition::default() }
     }
 
     /// Fails with a sentence if a model of that space cannot be run like this.

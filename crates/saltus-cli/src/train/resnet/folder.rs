@@ -35,6 +35,11 @@ impl Folder {
         self.path.join("history.csv")
     }
 
+    /// Its course as a picture.
+    pub fn curves(&self) -> PathBuf {
+        self.path.join("curves.svg")
+    }
+
     /// A picture of the chains at an iteration.
     pub fn samples(&self, iteration: usize) -> PathBuf {
         self.path.join(format!("samples-{iteration:06}.png"))

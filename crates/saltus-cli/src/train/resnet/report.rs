@@ -98,9 +98,9 @@ struct Json<'a> {
 }
 
 /// The places of numbers in a line of the history.
-const GAP: usize = 3;
-const ACCEPTANCE: usize = 4;
-const CHANGED: usize = 5;
+pub const GAP: usize = 3;
+pub const ACCEPTANCE: usize = 4;
+pub const CHANGED: usize = 5;
 const SCALE: usize = 6;
 const SECONDS: usize = 8;
 
@@ -142,9 +142,9 @@ pub fn print_json(
     Ok(())
 }
 
-fn files(training: &Training<'_, Cpu>, folder: &Folder) -> [PathBuf; 4] {
+fn files(training: &Training<'_, Cpu>, folder: &Folder) -> [PathBuf; 5] {
     let samples = folder.samples(training.iteration());
-    [folder.model(), folder.checkpoint(), folder.history_file(), samples]
+    [folder.model(), folder.checkpoint(), folder.history_file(), folder.curves(), samples]
 }
 
 /// How it went, and what was written.

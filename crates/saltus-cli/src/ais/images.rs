@@ -1,0 +1,78 @@
+//! The test images that likelihoods are about.
+
+use super::subject::Subject;
+use crate::arguments::{AisArguments, BinariseArgument};
+use crate::failure::Failure;
+use saltus::Space;
+use saltus::ais::draw_examples;
+use saltus::data::{Dataset, Examples};
+use std::path::Path;
+
+/// The states of the test images, one after the other; none without data.
+pub fn test_images(
+    arguments: &AisArguments,
+    subject: &Subject,
+    seed: u64,
+) -> Result<Vec<u8>, Failure> {
+    let (Some(data), Some(name)) = (&arguments.data, &arguments.dataset) else {
+        return Ok(Vec::new());
+    };
+    let space = subject.space();
+    if space.values() > 2 && arguments.binarise.is_some() {
+        return Err(Failure::Usage(format!(
+            "--binarise makes two values of a pixel, but the machine has {} values",
+            space.values()
+        )));
+    }
+    let (examples, rows, columns) = match subject {
+        #[cfg(feature = "deep")]
+        Subject::Deep(_) => of_deep_models(arguments, data, name, space)?,
+        _ => of_machines(arguments, data, name, space)?,
+    };
+    if examples.space() != space {
+        let (sites, values) = (space.sites(), space.values());
+        return Err(Failure::Failed(format!(
+            "{} has {sites} sites of {values} values, but images of {name} have {rows}×{columns} \
+             pixels of {}",
+            arguments.file.display(),
+            examples.space().values()
+        )));
+    }
+    Ok(draw_examples(&examples, examples.count(), seed))
+}
+
+fn of_machines(
+    arguments: &AisArguments,
+    data: &Path,
+    name: &str,
+    space: &Space,
+) -> Result<(Examples, usize, usize), Failure> {
+    let dataset: Dataset =
+        name.parse().map_err(|error: String| Failure::Usage(format!("--dataset: {error}")))?;
+    let binarisation = arguments.binarise.unwrap_or(BinariseArgument::Threshold).into();
+    let images = dataset.test_images(data)?;
+    let (rows, columns) = (images.rows, images.columns);
+    Ok((Examples::from_images(images, space.values(), binarisation)?, rows, columns))
+}
+
+#[cfg(feature = "deep")]
+fn of_deep_models(
+    arguments: &AisArguments,
+    data: &Path,
+    name: &str,
+    space: &Space,
+) -> Result<(Examples, usize, usize), Failure> {
+    use saltus_nn::data::Dataset;
+    if arguments.binarise.is_some() {
+        return Err(Failure::Usage(
+            "--binarise is about machines: a deep model sees images as its training did".to_owned(),
+        ));
+    }
+    let dataset = Dataset::named(name);
+    let levels = (space.values() > 2).then_some(space.values());
+    let split = dataset.load(data, levels)?;
+    let test = split.test.ok_or_else(|| {
+        Failure::Failed(format!("{name} has no test images: test-images-idx3-ubyte belongs there"))
+    })?;
+    Ok((test, split.rows, split.columns))
+}
