@@ -221,7 +221,7 @@ fn likelihood(
     }
     let (seed, threads) = (arguments.seed.unwrap_or(0), arguments.threads);
     Ok(Some(match subject {
-        Subject::Machine(machine) => mean_log_prob(machine, images, threads)?,
+        Subject::Machine(machine) => mean_log_prob(&**machine, images, threads)?,
         #[cfg(feature = "deep")]
         Subject::Deep(model) => mean_log_prob(&**model, images, threads)?,
         Subject::Network(network) => {

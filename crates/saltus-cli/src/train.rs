@@ -18,7 +18,6 @@ use crate::number::short;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
 use files::Files;
-use files::Files;
 use mosaic::Mosaic;
 use report::{About, print_json, print_text};
 use saltus::data::Examples;

@@ -38,7 +38,7 @@ pub struct Dbn {
 #[derive(Clone, Debug)]
 pub enum Layers {
     /// A machine.
-    One(Rbm),
+    One(Box<Rbm>),
     /// A network of two.
     Two(Box<Dbn>),
 }
@@ -106,7 +106,9 @@ impl Layers {
         let tensors = Tensors::new(&bytes).map_err(failed)?;
         let is_network = tensors.contains(&format!("{}weight", PREFIXES[1]));
         if !is_network {
-            return file::machine(&tensors, "").map(Self::One).map_err(failed);
+            return file::machine(&tensors, "")
+                .map(|machine| Self::One(Box::new(machine)))
+                .map_err(failed);
         }
         let machine = |prefix| file::machine(&tensors, prefix).map_err(failed);
         let (bottom, top) = (machine(PREFIXES[0])?, machine(PREFIXES[1])?);

@@ -15,8 +15,8 @@ const OF_DEEP_MODELS: &str = "base_mean";
 
 /// A learnt model whose normaliser is wanted.
 pub enum Subject {
-    Machine(Rbm),
-    Network(Dbn),
+    Machine(Box<Rbm>),
+    Network(Box<Dbn>),
     #[cfg(feature = "deep")]
     Deep(Box<DeepModel>),
 }

@@ -20,6 +20,7 @@ pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
             path.display()
         )));
     };
+    let bottom = *bottom;
     let values = bottom.space().values();
     let (examples, mut about) = data(training, values)?;
     about.below = Some(bottom.hidden());
