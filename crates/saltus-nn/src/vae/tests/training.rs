@@ -36,7 +36,8 @@ fn gradients_are_those_of_the_definition() {
                 let largest = some.iter().fold(0.0f64, |most, (_, number)| most.max(number.abs()));
                 for (index, expected) in some {
                     let error = (f64::from(learner.gradient[index]) - expected).abs();
-                    assert!(error < 1e-5 * largest, "{sizes:?} {name}: {error:e} of {largest}");
+                    // Where no pixel is 1, both are nothing.
+                    assert!(error <= 1e-5 * largest, "{sizes:?} {name}: {error:e} of {largest}");
                 }
             }
         }
@@ -91,9 +92,9 @@ fn a_tiny_autoencoder_learns_a_tiny_distribution() {
         (terms.sum(), bounds.iter().map(|bound| bound.exp()).sum())
     };
     let settings = VaeSettings {
-        hidden: 16,
-        latent: 2,
-        epochs: 12,
+        hidden: 32,
+        latent: 3,
+        epochs: 30,
         learning_rate: 2e-3,
         threads: Some(1),
         ..VaeSettings::default()
@@ -103,7 +104,7 @@ fn a_tiny_autoencoder_learns_a_tiny_distribution() {
     let (to, sum) = judge(&trained.model);
     assert!(from > 0.3 && to < 0.03, "{from} → {to}");
     assert!((sum - 1.0).abs() < 0.03, "probabilities sum to {sum}");
-    let (first, last) = (trained.history[0], trained.history[11]);
+    let (first, last) = (trained.history[0], trained.history[29]);
     assert!(last.training > first.training && first.validation.is_none(), "{first:?} {last:?}");
     assert!(last.divergence > 0.0 && trained.best.is_none() && trained.complete);
 }
