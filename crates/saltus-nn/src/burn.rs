@@ -113,7 +113,7 @@ impl Burn {
 }
 
 fn numbers<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, ModelError> {
-    tensor.into_data().to_vec().map_err(|error| ModelError::Evaluation(error.to_string()))
+    tensor.into_data().try_to_vec().map_err(|error| ModelError::Evaluation(error.to_string()))
 }
 
 fn fill(values: &mut [f64], tensor: Tensor<1>) -> Result<(), ModelError> {

@@ -62,6 +62,8 @@ use std::time::Instant;
 
 /// Parameters beyond this have nothing to do with data.
 const LARGEST: f32 = 1e6;
+/// Nor has a log π that is so many times that of all states being equally likely.
+const LARGEST_RATIO: f64 = 100.0;
 /// Parameters that one task moves.
 const CHUNK: usize = 4096;
 
@@ -289,7 +291,9 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         let learning_rate = self.settings.learning_rate;
         let diverged =
             |reason: String| Err(TrainError::Diverged { iteration, reason, learning_rate });
-        if let Some(mean) = means.iter().find(|mean| !mean.is_finite()) {
+        let space = self.model.space();
+        let largest = LARGEST_RATIO * space.sites() as f64 * (space.values() as f64).ln();
+        if let Some(mean) = means.iter().find(|mean| mean.is_nan() || mean.abs() > largest) {
             return diverged(format!("the mean of log π is {mean}"));
         }
         let numbers = self.model.parameters().numbers();
