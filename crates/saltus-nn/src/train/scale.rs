@@ -7,9 +7,12 @@ use saltus::tune::initial_scale;
 
 /// Change of log(scale) by an iteration at which nothing, or everything, was accepted, in the long
 /// run; a single iteration of hundreds of chains says where to go rather precisely.
-const GAIN: f64 = 0.2;
+const GAIN: f64 = 0.5;
 /// Change by an iteration so far off that it only says in which direction to go.
-const LARGEST_MOVE: f64 = 1.0;
+const LARGEST_MOVE: f64 = 2.0;
+/// The largest step size. Beyond it a step draws from the conditional distributions all the same, but when
+/// the model becomes sharper, many iterations without a move would pass on the way back.
+const LARGEST_STEP: f64 = 2.0;
 /// How far off that is, as a share of what is possible.
 const FAR_OFF: f64 = 0.9;
 
@@ -28,7 +31,10 @@ impl ScaleTuner {
             return None;
         }
         let target = target.or(sampler.target_acceptance())?;
-        let (initial, (low, high)) = initial_scale(sampler, space)?;
+        let (initial, (low, mut high)) = initial_scale(sampler, space)?;
+        if sampler.scale() == Scale::StepSize {
+            high = high.min(LARGEST_STEP);
+        }
         Some(Self { target, log_scale: initial.ln(), limits: (low.ln(), high.ln()) })
     }
 
@@ -68,20 +74,20 @@ mod tests {
         // Three changed sites of 300.
         assert!((tuner.scale() - 0.01).abs() < 1e-12);
         // Half of the room above, a third of that below, all of it.
-        for (acceptance, expected) in [(0.8, 0.1), (0.4, -0.2 / 3.0), (0.0, -1.0), (1.0, 1.0)] {
+        for (acceptance, expected) in [(0.8, 0.25), (0.4, -0.5 / 3.0), (0.0, -2.0), (1.0, 2.0)] {
             let before = tuner.log_scale();
             tuner.take(acceptance);
             assert!((tuner.log_scale() - before - expected).abs() < 1e-12, "{acceptance}");
         }
         (0..100).for_each(|_| tuner.take(1.0));
-        assert!((tuner.log_scale() - 20.0).abs() < 1e-9, "the cap of step sizes");
+        assert!((tuner.scale() - 2.0).abs() < 1e-9, "the cap of step sizes");
     }
 
     #[test]
     fn it_follows_a_target_that_moves() {
         let space = Space::new(300, 2).unwrap();
         let mut tuner = ScaleTuner::new(Sampler::Dlmc, &space, None).unwrap();
-        for best in [0.5, 0.001, 2.0] {
+        for best in [0.5, 0.001, 1.0] {
             for _ in 0..100 {
                 // 0.574 at 0.742 of `best`.
                 tuner.take(1.0 / (1.0 + tuner.scale() / best));

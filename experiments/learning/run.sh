@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Deep energy-based models and their rivals, learnt and judged on two cores.
+# Usage: experiments/learning/run.sh FOLDER DATA, with DATA the folder that has the datasets' folders.
+#
+# Every cell leaves FOLDER/NAME.json (its likelihood) and is skipped where that exists, so that the same command goes on
+# after a stop. `saltus` must be built with `--features deep`.
+set -euo pipefail
+folder=$1 data=$2
+saltus=${SALTUS:-target/release/saltus}
+mkdir -p "$folder"
+
+# Chains and temperatures that likelihoods are estimated with.
+annealing="--chains 100 --temperatures 4000"
+# The same for every sampler: width, iterations and the rest are those of the preset `laptop`.
+recipe="--iterations ${ITERATIONS:-3000}"
+
+judge() { # NAME DATASET
+    "$saltus" ais "$folder/$1/model.safetensors" --data "$data" --dataset "$2" $annealing --json --quiet \
+        > "$folder/$1.json.part"
+    mv "$folder/$1.json.part" "$folder/$1.json"
+}
+deep() { # DATASET SAMPLER STEPS
+    local name=$1-$2-$3
+    [ -e "$folder/$name.json" ] && return
+    date "+%T $name"
+    rm -rf "${folder:?}/$name"
+    if "$saltus" train resnet --data "$data" --dataset "$1" --sampler "$2" --steps "$3" $recipe --out "$folder/$name" \
+        --json --quiet > "$folder/$name-training.json" 2> "$folder/$name-training.txt"; then
+        judge "$name" "$1"
+    else
+        # A training that diverges is a result, too.
+        printf '{"diverged": true}\n' > "$folder/$name.json"
+    fi
+}
+machine() {
+    local name=rbm-500
+    [ -e "$folder/$name.json" ] && return
+    date "+%T $name"
+    "$saltus" train rbm --data "$data" --dataset static-mnist --hidden 500 --method pcd --steps 10 --epochs 50 \
+        --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" --json --quiet > "$folder/$name-training.json"
+    "$saltus" ais "$folder/$name.safetensors" --data "$data" --dataset static-mnist --temperatures 20000 --json --quiet \
+        > "$folder/$name.json"
+}
+network() {
+    local name=dbn-500-2000
+    [ -e "$folder/$name.json" ] && return
+    date "+%T $name"
+    "$saltus" train dbn --bottom "$folder/rbm-500.safetensors" --data "$data" --dataset static-mnist --hidden 2000 \
+        --method pcd --steps 5 --epochs 15 --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" \
+        --json --quiet > "$folder/$name-training.json"
+    "$saltus" ais "$folder/$name.safetensors" --data "$data" --dataset static-mnist --temperatures 10000 --json --quiet \
+        > "$folder/$name.json"
+}
+autoencoder() { # DATASET
+    local name=vae-$1
+    [ -e "$folder/$name.json" ] && return
+    date "+%T $name"
+    "$saltus" train vae --data "$data" --dataset "$1" --epochs 100 --warmup 20 --patience 20 --samples 500 --force \
+        --out "$folder/$name.safetensors" --json --quiet > "$folder/$name.json.part"
+    mv "$folder/$name.json.part" "$folder/$name.json"
+}
+
+# Equal budgets: ten steps of every sampler per iteration.
+for sampler in dlmc pas dmala gwg gibbs; do deep static-mnist "$sampler" 10; done
+for sampler in dlmc pas dmala gwg gibbs; do deep caltech "$sampler" 10; done
+deep omniglot dlmc 10
+deep frey dlmc 10
+autoencoder static-mnist
+autoencoder caltech
+machine
+network
+# The fewest steps that still do.
+for steps in 5 2 1; do
+    for sampler in dlmc pas dmala; do deep static-mnist "$sampler" "$steps"; done
+done
+for steps in 20 40; do
+    for sampler in gwg gibbs; do deep static-mnist "$sampler" "$steps"; done
+done
