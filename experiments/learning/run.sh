@@ -11,8 +11,8 @@ mkdir -p "$folder"
 
 # Chains and temperatures that likelihoods are estimated with.
 annealing="--chains 100 --temperatures 4000"
-# The same for every sampler: width, iterations and the rest are those of the preset `laptop`.
-recipe="--iterations ${ITERATIONS:-3000}"
+# The same for every sampler: everything but sampler and steps is the preset `laptop`.
+recipe=${RECIPE:-}
 
 judge() { # NAME DATASET
     "$saltus" ais "$folder/$1/model.safetensors" --data "$data" --dataset "$2" $annealing --json --quiet \
@@ -62,12 +62,12 @@ autoencoder() { # DATASET
 
 # Equal budgets: ten steps of every sampler per iteration.
 for sampler in dlmc pas dmala gwg gibbs; do deep static-mnist "$sampler" 10; done
+machine
+autoencoder static-mnist
 for sampler in dlmc pas dmala gwg gibbs; do deep caltech "$sampler" 10; done
+autoencoder caltech
 deep omniglot dlmc 10
 deep frey dlmc 10
-autoencoder static-mnist
-autoencoder caltech
-machine
 network
 # The fewest steps that still do.
 for steps in 5 2 1; do

@@ -94,6 +94,9 @@ pub struct SampleArguments {
     /// Draw the last state of a lattice even if the output is not a terminal
     #[arg(long, global = true, help_heading = OUTPUT)]
     pub picture: bool,
+    /// Draw the last states of all chains of a lattice or a deep model side by side into a .png file
+    #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
+    pub mosaic: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArguments,
     #[command(flatten)]

@@ -1,10 +1,11 @@
-//! Drawing: SVG written by hand, the same as PNG, and bars in a terminal.
+//! Drawing: SVG written by hand, the same as PNG, many images in one, and bars in a terminal.
 
 pub mod axis;
 pub mod bars;
 pub mod chart;
 mod file;
 pub mod frame;
+pub mod mosaic;
 pub mod style;
 pub mod svg;
 mod text;

@@ -5,13 +5,16 @@ use crate::failure::{Failure, Finish};
 use crate::job::{Destination, Job};
 use crate::model::{About, Context, UseModel, with_model};
 use crate::observe::MAGNETISATION;
+use crate::parse::Size;
+use crate::plot::mosaic::Mosaic;
 use crate::progress::View;
-use crate::{announce, interrupt, per_site, picture, say, table};
+use crate::{announce, interrupt, per_site, picture, plot, say, table};
 use saltus::math::bytes::count_nonzero;
 use saltus::stats::Diagnosis;
 use saltus::{Ended, Model, Outcome, Run, Settings, Solver, Summary};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// Samples and prints.
 pub fn run(arguments: SampleArguments) -> Result<Finish, Failure> {
@@ -41,6 +44,7 @@ impl UseModel for Sampling<'_> {
         if arguments.per_site {
             per_site::check(&job, model.space())?;
         }
+        let mosaic = arguments.mosaic.as_deref().map(|path| mosaic(path, &about)).transpose()?;
         let store = job.open(&about, model)?;
         let json = arguments.run.json;
         let heading = heading(&about, model, &job);
@@ -73,6 +77,10 @@ impl UseModel for Sampling<'_> {
         let mut summary = Summary::new(about.name, &outcome);
         summary.description = Some(about.words.clone());
         let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
+        if let (Some(path), Some(mosaic)) = (&arguments.mosaic, mosaic) {
+            let states = outcome.last_states.concat();
+            mosaic.of_states(&states, outcome.space.values()).write(path)?;
+        }
         if json {
             let out = job.folder().map(|path| path.display().to_string());
             let stopped_by = outcome.ended.rule();
@@ -88,6 +96,21 @@ impl UseModel for Sampling<'_> {
         }
         Ok(Finish::from(&outcome.ended))
     }
+}
+
+/// The arrangement of states as images; fails before the work if there can be none.
+fn mosaic(path: &Path, about: &About) -> Result<Mosaic, Failure> {
+    plot::check_name(path)?;
+    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
+        return Err(Failure::Usage(format!("--mosaic {} must end in .png", path.display())));
+    }
+    let Some(Size { rows, columns }) = about.lattice else {
+        return Err(Failure::Usage(format!(
+            "--mosaic needs states with rows and columns, which those of {} have not",
+            about.name
+        )));
+    };
+    Ok(Mosaic { rows, columns })
 }
 
 /// Random states that distances are measured to.

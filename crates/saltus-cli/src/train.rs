@@ -2,7 +2,6 @@
 
 mod dbn;
 mod files;
-mod mosaic;
 mod report;
 #[cfg(feature = "deep")]
 mod resnet;
@@ -15,10 +14,10 @@ use crate::arguments::{
 use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
 use crate::number::short;
+use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
 use files::Files;
-use mosaic::Mosaic;
 use report::{About, print_json, print_text};
 use saltus::data::Examples;
 use saltus::train::{TrainSettings, Trained, train_rbm};
@@ -89,8 +88,8 @@ fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
     let (count, steps) = SAMPLES;
     let mosaic = Mosaic { rows: about.rows, columns: about.columns };
     let [samples, filters] = &files.pictures;
-    keep(samples, &mosaic.of_states(&trained.samples(count, steps)?, values))?;
-    keep(filters, &mosaic.of_filters(&trained.weight(), values))?;
+    mosaic.of_states(&trained.samples(count, steps)?, values).write(samples)?;
+    mosaic.of_filters(&trained.weight(), values).write(filters)?;
     finish(&about, &trained, &files.all(), training.json)
 }
 
@@ -125,11 +124,4 @@ fn train(examples: &Examples, settings: &TrainSettings, quiet: bool) -> Result<T
     });
     view.finish();
     Ok(trained?)
-}
-
-fn keep(path: &Path, picture: &mosaic::Picture) -> Result<(), Failure> {
-    picture
-        .png()
-        .and_then(|bytes| Ok(std::fs::write(path, bytes)?))
-        .map_err(|error| Failure::Failed(format!("{}: cannot be written: {error}", path.display())))
 }

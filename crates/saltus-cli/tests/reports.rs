@@ -145,6 +145,32 @@ fn a_picture_shows_the_last_state() {
 }
 
 #[test]
+fn a_mosaic_shows_the_last_states_of_all_chains() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("last.png");
+    let options = "--coupling 0 --field 50 --chains 4 --warmup 20 --draws 20 --sampler gibbs";
+    let line = format!("sample ising --size 4x6 {options} --mosaic {}", path.display());
+    assert_eq!(saltus(&line).code, 0);
+    let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    // Two by two lattices of 24 spins, four pixels each, all up.
+    assert_eq!(pixels.iter().filter(|pixel| **pixel == 255).count(), 4 * 24 * 4);
+    assert_eq!(pixels.iter().filter(|pixel| **pixel == 0).count(), 0);
+    for (model, path, sentence) in [
+        ("bernoulli --sites 5", "x.png", "rows and columns, which those of bernoulli have not"),
+        ("ising", "x.jpg", "ends in neither"),
+        ("ising", "x.svg", "must end in .png"),
+        ("ising", "/nowhere/x.png", "there is no folder /nowhere"),
+    ] {
+        let ran = saltus(&format!("sample {model} --mosaic {path}"));
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{model}: {}", ran.err);
+        assert!(ran.err.contains(sentence), "{}", ran.err);
+    }
+}
+
+#[test]
 fn nobody_reading_is_no_failure() {
     for line in [
         "list",

@@ -1,11 +1,11 @@
 //! `saltus train dbn`: a second machine, learnt from the hidden units that a first one gives to images.
 
 use super::files::Files;
-use super::mosaic::Mosaic;
-use super::{SAMPLES, check, data, finish, keep, train};
+use super::{SAMPLES, check, data, finish, train};
 use crate::announce;
 use crate::arguments::TrainDbnArguments;
 use crate::failure::{Failure, Finish};
+use crate::plot::mosaic::Mosaic;
 use saltus::dbn::{Dbn, Layers};
 use saltus::{Model, ModelError};
 
@@ -38,6 +38,6 @@ pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     let states = network.draw_sites(&hidden, settings.seed);
     let mosaic = Mosaic { rows: about.rows, columns: about.columns };
     let [samples] = &files.pictures;
-    keep(samples, &mosaic.of_states(&states, values))?;
+    mosaic.of_states(&states, values).write(samples)?;
     finish(&about, &trained, &files.all(), training.json)
 }

@@ -5,12 +5,12 @@ mod curves;
 mod folder;
 mod report;
 
-use super::mosaic::Mosaic;
 use crate::arguments::TrainResnetArguments;
 use crate::failure::{Failure, Finish};
 use crate::memory::check_bytes;
 use crate::number::short;
 use crate::plot;
+use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
 use folder::Folder;
@@ -188,7 +188,7 @@ impl Keeper<'_> {
         let mosaic =
             Mosaic { rows: self.architecture.rows(), columns: self.architecture.columns() };
         let picture = mosaic.of_states(training.chains(), self.architecture.values());
-        super::keep(&self.folder.samples(training.iteration()), &picture)?;
+        picture.write(&self.folder.samples(training.iteration()))?;
         let about = self.about.in_words(training);
         training.averaged()?.save(self.folder.model(), &about)?;
         self.folder.append(&std::mem::take(&mut self.unsaved))?;

@@ -4,11 +4,10 @@
 mod report;
 
 use super::files::Files;
-use super::keep;
-use super::mosaic::Mosaic;
 use crate::arguments::TrainVaeArguments;
 use crate::failure::{Failure, Finish};
 use crate::memory::check_bytes;
+use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt};
 use report::{About, Judged, print_json, print_text};
@@ -38,7 +37,8 @@ pub fn run(arguments: &TrainVaeArguments) -> Result<Finish, Failure> {
     trained.model.save(&files.model, &about.in_words(&trained))?;
     let mosaic = Mosaic { rows: split.rows, columns: split.columns };
     let [samples] = &files.pictures;
-    keep(samples, &mosaic.of_states(&trained.model.samples(SAMPLES, settings.seed), 2))?;
+    let drawn = trained.model.samples(SAMPLES, settings.seed);
+    mosaic.of_states(&drawn, 2).write(samples)?;
     // Who has stopped the training does not want to wait for this either.
     let judged = match trained.complete {
         true => judge(&trained, &split, &bound, arguments.quiet)?,

@@ -42,7 +42,7 @@ pub struct TrainSettings {
 /// A recipe by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// Small enough to see digits on two cores within an hour or so.
+    /// Small enough to see digits on two cores within minutes.
     #[default]
     Laptop,
     /// The paper's protocol, as far as it is known.
@@ -87,12 +87,15 @@ impl Preset {
         };
         match self {
             Self::Paper => paper,
+            // Few chains in the buffer, each with its turn every fifth iteration, follow a model that
+            // changes as quickly as it must to be learnt in some thousand iterations.
             Self::Laptop => TrainSettings {
-                steps: paper.steps.min(20),
-                iterations: 10_000,
-                buffer: paper.buffer.min(5000),
-                learning_rate: 3e-4,
-                warmup: 1000,
+                steps: paper.steps.min(10),
+                iterations: 3000,
+                buffer: 500,
+                learning_rate: 3e-5,
+                warmup: 300,
+                decay: 0.99,
                 ..paper
             },
         }

@@ -1,5 +1,8 @@
 //! Pictures of many small images side by side, as PNG files.
 
+use crate::failure::Failure;
+use std::path::Path;
+
 /// Side of the square that a pixel is drawn as.
 const ZOOM: usize = 2;
 /// Pixels between images, before zooming.
@@ -87,8 +90,15 @@ fn slope(weights: &[f32]) -> f32 {
 }
 
 impl Picture {
+    /// Writes it as a PNG file.
+    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+        self.png().and_then(|bytes| Ok(std::fs::write(path, bytes)?)).map_err(|error| {
+            Failure::Failed(format!("{}: cannot be written: {error}", path.display()))
+        })
+    }
+
     /// Its bytes as a PNG file.
-    pub fn png(&self) -> Result<Vec<u8>, png::EncodingError> {
+    fn png(&self) -> Result<Vec<u8>, png::EncodingError> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Grayscale);
