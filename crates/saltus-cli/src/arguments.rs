@@ -16,7 +16,7 @@ pub use flow::FlowArguments;
 pub use model::*;
 pub use paper::PaperArguments;
 #[cfg(feature = "deep")]
-pub use resnet::TrainResnetArguments;
+pub use resnet::{Backend, TrainResnetArguments};
 pub use store::{ExportArguments, StoreArguments};
 pub use train::{
     BinariseArgument, TrainArguments, TrainDbnArguments, TrainRbmArguments, TrainedModel,

@@ -124,6 +124,18 @@ fn more_than_two_values_are_learnt_too() {
     assert!(json["scale"].as_f64().unwrap() > 0.0 && json["energy_gap"].is_number());
 }
 
+#[cfg(feature = "burn")]
+#[test]
+fn burn_trains_as_our_loops_do() {
+    let data = data();
+    let gap = |backend: &str| {
+        let options = format!("--iterations 2 --backend {backend} --quiet --json");
+        saltus(&line(&data, backend, &options)).json()["energy_gap"].as_f64().unwrap()
+    };
+    let (own, burn) = (gap("cpu"), gap("burn"));
+    assert!((own - burn).abs() < 1e-3 * own.abs(), "{own} {burn}");
+}
+
 #[test]
 fn divergence_keeps_the_last_checkpoint() {
     let data = data();
@@ -162,6 +174,7 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
         ("--learning-rate 0", "must be a positive number, got 0"),
         ("--decay 1", "below 1, got 1"),
         ("--preset papre", "did you mean 'paper'?"),
+        ("--backend brun", "did you mean 'burn'?"),
         ("--sampler dlcm", "did you mean 'dlmc'?"),
         ("--sampler gwg --target-acceptance 0.5", "gwg has no scale"),
         ("--projection 3", "two values are not projected"),
@@ -187,6 +200,8 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
         assert!(ran.err.contains(sentence), "{options}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
+    #[cfg(not(feature = "burn"))]
+    assert!(saltus(&line(&data, "x", "--backend burn")).err.contains("built without burn"));
     assert!(!data.path().join("x").exists());
     assert_eq!(saltus(&line(&data, "run", "--iterations 1 --quiet")).code, 0);
     let ran = saltus(&line(&data, "run", "--iterations 1 --quiet"));

@@ -2,10 +2,12 @@
 
 use crate::parse;
 use clap::Args;
+use saltus::names::unknown;
 use saltus::{Sampler, Weight};
 use saltus_nn::data::Dataset;
 use saltus_nn::train::{Preset, TrainSettings};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 const DATA: &str = "Data";
 const NETWORK: &str = "Network";
@@ -75,10 +77,15 @@ pub struct TrainResnetArguments {
     /// Threads [default: one per processor]; results do not depend on it
     #[arg(long, value_name = "T", help_heading = TRAINING, value_parser = parse::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
+    /// What computes the network [default: cpu]: cpu, loops of our own; or burn, which can be built for a
+    /// GPU
+    #[arg(long, value_name = "cpu|burn", help_heading = TRAINING)]
+    pub backend: Option<Backend>,
     /// Folder of the training: model, checkpoint, history and pictures of samples
     #[arg(long, value_name = "DIR", help_heading = OUTPUT, required_unless_present = "resume")]
     pub out: Option<PathBuf>,
-    /// Go on with the training in this folder; only --iterations, --threads and --data may be others
+    /// Go on with the training in this folder; only --iterations, --threads, --backend and
+    /// --data may be others
     #[arg(
         long, value_name = "DIR", help_heading = OUTPUT,
         conflicts_with_all = [
@@ -100,6 +107,28 @@ pub struct TrainResnetArguments {
     /// No progress
     #[arg(long, help_heading = OUTPUT)]
     pub quiet: bool,
+}
+
+/// What computes the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// Loops of our own.
+    #[default]
+    Cpu,
+    /// The tensors of burn.
+    Burn,
+}
+
+impl FromStr for Backend {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "cpu" => Ok(Self::Cpu),
+            "burn" => Ok(Self::Burn),
+            _ => Err(unknown("backend", name, ["cpu", "burn"])),
+        }
+    }
 }
 
 pub(super) fn dataset(name: &str) -> Result<Dataset, String> {

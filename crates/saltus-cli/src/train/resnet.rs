@@ -5,7 +5,7 @@ mod curves;
 mod folder;
 mod report;
 
-use crate::arguments::TrainResnetArguments;
+use crate::arguments::{Backend, TrainResnetArguments};
 use crate::failure::{Failure, Finish};
 use crate::memory::check_bytes;
 use crate::number::short;
@@ -19,7 +19,7 @@ use saltus::data::Examples;
 use saltus::run::Wish;
 use saltus_nn::data::{Dataset, Split};
 use saltus_nn::train::{Checkpoint, Report, TrainError, TrainSettings, Training};
-use saltus_nn::{Architecture, Cpu};
+use saltus_nn::{Architecture, Cpu, Network};
 use std::path::{Path, PathBuf};
 
 /// Iterations between two checkpoints, unless others are asked for.
@@ -33,13 +33,27 @@ const PER_CHANNEL_AND_PIXEL: f64 = 4.0 * 8.0;
 
 /// Trains and prints.
 pub fn run(arguments: &TrainResnetArguments) -> Result<Finish, Failure> {
-    match &arguments.resume {
-        Some(folder) => resume(arguments, folder),
-        None => begin(arguments),
+    match arguments.backend.unwrap_or_default() {
+        Backend::Cpu => run_on::<Cpu>(arguments),
+        #[cfg(feature = "burn")]
+        Backend::Burn => run_on::<saltus_nn::Burn>(arguments),
+        #[cfg(not(feature = "burn"))]
+        Backend::Burn => Err(Failure::Failed(
+            "this saltus was built without burn: build it with `--features burn`, or with `wgpu` or \
+             `cuda` in its place for a GPU"
+                .to_owned(),
+        )),
     }
 }
 
-fn begin(arguments: &TrainResnetArguments) -> Result<Finish, Failure> {
+fn run_on<N: Network + 'static>(arguments: &TrainResnetArguments) -> Result<Finish, Failure> {
+    match &arguments.resume {
+        Some(folder) => resume::<N>(arguments, folder),
+        None => begin::<N>(arguments),
+    }
+}
+
+fn begin<N: Network + 'static>(arguments: &TrainResnetArguments) -> Result<Finish, Failure> {
     let (Some(dataset), Some(out)) = (&arguments.dataset, &arguments.out) else {
         return Err(Failure::Usage("--dataset and --out are needed".to_owned()));
     };
@@ -62,11 +76,14 @@ fn begin(arguments: &TrainResnetArguments) -> Result<Finish, Failure> {
     check_memory(&architecture, &settings)?;
     folder.begin()?;
     announce(&heading(&about, &split, &architecture, &settings), arguments.json, arguments.quiet)?;
-    let training = Training::new(&split.training, architecture, settings)?;
+    let training: Training<N> = Training::new(&split.training, architecture, settings)?;
     go_on(arguments, &folder, &about, &architecture, training)
 }
 
-fn resume(arguments: &TrainResnetArguments, path: &Path) -> Result<Finish, Failure> {
+fn resume<N: Network + 'static>(
+    arguments: &TrainResnetArguments,
+    path: &Path,
+) -> Result<Finish, Failure> {
     let folder = Folder::new(path);
     let checkpoint = Checkpoint::read(folder.checkpoint())?;
     let mut about: About = serde_json::from_str(checkpoint.about()).map_err(|error| {
@@ -81,7 +98,8 @@ fn resume(arguments: &TrainResnetArguments, path: &Path) -> Result<Finish, Failu
     check_memory(&architecture, checkpoint.settings())?;
     folder.forget_after(checkpoint.iteration())?;
     let iterations = arguments.iterations;
-    let training = Training::resume(&split.training, checkpoint, iterations, arguments.threads)?;
+    let training: Training<N> =
+        Training::resume(&split.training, checkpoint, iterations, arguments.threads)?;
     let first = heading(&about, &split, &architecture, training.settings());
     let heading = format!("{first}resumed  after iteration {}\n", training.iteration());
     announce(&heading, arguments.json, arguments.quiet)?;
@@ -119,12 +137,12 @@ fn check_memory(architecture: &Architecture, settings: &TrainSettings) -> Result
 }
 
 /// Everything that is left of a training.
-fn go_on(
+fn go_on<N: Network + 'static>(
     arguments: &TrainResnetArguments,
     folder: &Folder,
     about: &About,
     architecture: &Architecture,
-    mut training: Training<'_, Cpu>,
+    mut training: Training<'_, N>,
 ) -> Result<Finish, Failure> {
     interrupt::listen();
     let mut keeper = Keeper { folder, about, architecture, unsaved: Vec::new() };
@@ -184,7 +202,7 @@ struct Keeper<'k> {
 }
 
 impl Keeper<'_> {
-    fn save(&mut self, training: &Training<'_, Cpu>) -> Result<(), Failure> {
+    fn save<N: Network + 'static>(&mut self, training: &Training<'_, N>) -> Result<(), Failure> {
         let mosaic =
             Mosaic { rows: self.architecture.rows(), columns: self.architecture.columns() };
         let picture = mosaic.of_states(training.chains(), self.architecture.values());

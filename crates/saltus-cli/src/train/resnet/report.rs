@@ -7,7 +7,7 @@ use crate::table::{finish, plain_table, wrap};
 use comfy_table::CellAlignment;
 use saltus_nn::data::Split;
 use saltus_nn::train::{TrainSettings, Training};
-use saltus_nn::{Architecture, Cpu};
+use saltus_nn::{Architecture, Network};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub struct About {
 
 impl About {
     /// What goes into the file of the model.
-    pub fn in_words(&self, training: &Training<'_, Cpu>) -> String {
+    pub fn in_words<N: Network + 'static>(&self, training: &Training<'_, N>) -> String {
         let TrainSettings { sampler, weight, steps, batch, learning_rate, seed, .. } =
             training.settings();
         format!(
@@ -105,10 +105,10 @@ const SCALE: usize = 6;
 const SECONDS: usize = 8;
 
 /// One object for scripts.
-pub fn print_json(
+pub fn print_json<N: Network + 'static>(
     about: &About,
     architecture: &Architecture,
-    training: &Training<'_, Cpu>,
+    training: &Training<'_, N>,
     complete: bool,
     history: &[Vec<f64>],
     folder: &Folder,
@@ -142,14 +142,14 @@ pub fn print_json(
     Ok(())
 }
 
-fn files(training: &Training<'_, Cpu>, folder: &Folder) -> [PathBuf; 5] {
+fn files<N: Network + 'static>(training: &Training<'_, N>, folder: &Folder) -> [PathBuf; 5] {
     let samples = folder.samples(training.iteration());
     [folder.model(), folder.checkpoint(), folder.history_file(), folder.curves(), samples]
 }
 
 /// How it went, and what was written.
-pub fn print_text(
-    training: &Training<'_, Cpu>,
+pub fn print_text<N: Network + 'static>(
+    training: &Training<'_, N>,
     complete: bool,
     history: &[Vec<f64>],
     folder: &Folder,
