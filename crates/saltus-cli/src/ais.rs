@@ -9,7 +9,7 @@ use crate::arguments::{AisArguments, Transition};
 use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
 use crate::progress::{View, pace};
-use crate::{announce, interrupt};
+use crate::{announce, interrupt, say};
 use images::test_images;
 use json::print_json;
 use report::{About, Found, ReverseFrom, print_text};
@@ -35,6 +35,9 @@ pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
     let transition = arguments.sampler.unwrap_or_else(|| subject.default_transition());
     let settings = arguments.settings(transition);
     check(arguments, &subject, transition, &settings)?;
+    if let Some(sentence) = arguments.unused_weight(transition) {
+        say(&format!("saltus: {sentence}"));
+    }
     let images = test_images(arguments, &subject, settings.seed)?;
     let resumed = match &arguments.checkpoint {
         Some(path) => AisCheckpoint::load(path)?,
@@ -114,10 +117,13 @@ fn check(
 fn finish(about: &About, found: &Found) -> Result<Finish, Failure> {
     if about.arguments.json {
         print_json(about, found)?;
+        if let Some(sentence) = found.not_kept() {
+            say(&format!("saltus: {sentence}"));
+        }
     } else {
         print_text(about, found)?;
     }
-    Ok(found.outcome.as_ref().map_or(Finish::Early, |outcome| Finish::from(&outcome.ended)))
+    Ok(if found.is_complete(about) { Finish::Complete } else { Finish::Early })
 }
 
 /// Lists the hidden states; nothing if the user asked to stop.
@@ -127,7 +133,7 @@ fn enumerate<'m>(
 ) -> Result<Option<Enumerated<'m>>, Failure> {
     let mut view = View::new("", arguments.quiet);
     let listed = machine.enumerate(arguments.threads, |done, parts| {
-        view.tell("listing", (done, parts), |elapsed| pace("parts", (done, parts), elapsed))
+        view.tell("listing", (done, parts), |since| pace("parts", (done, parts), since))
     });
     view.finish();
     Ok(listed?)
@@ -173,7 +179,7 @@ fn anneal(
     resumed: Option<AisCheckpoint>,
 ) -> Result<AisOutcome, Failure> {
     let About { arguments, settings, .. } = *about;
-    let mut view = View::new("", arguments.quiet);
+    let mut view = View::new("", arguments.quiet).after(about.done.unwrap_or(0));
     let of_machine = |machine| match about.transition {
         Transition::Alternating => Ais::alternating(machine, settings),
         Transition::Sampler(_) => Ais::new(machine, settings),
@@ -207,10 +213,16 @@ fn anneal(
 
 fn show(view: &mut View, AisProgress { tuning, done }: AisProgress) -> Wish {
     let (phase, what) = if tuning { ("tuning", "rounds") } else { ("annealing", "temperatures") };
-    view.tell(phase, done, |elapsed| pace(what, done, elapsed))
+    let wish = view.tell(phase, done, |since| pace(what, done, since));
+    // What comes next counts other things.
+    if tuning && done.0 == done.1 {
+        view.restart();
+    }
+    wish
 }
 
-/// The mean log π of the images, or its bound, before log Z is taken off; none without images.
+/// The mean log π of the images, or its bound, before log Z is taken off; none without images, or if
+/// the user asked to stop.
 fn likelihood(
     subject: &Subject,
     images: &[u8],
@@ -220,18 +232,15 @@ fn likelihood(
         return Ok(None);
     }
     let (seed, threads) = (arguments.seed.unwrap_or(0), arguments.threads);
-    Ok(Some(match subject {
-        Subject::Machine(machine) => mean_log_prob(&**machine, images, threads)?,
+    let mut view = View::new("", arguments.quiet);
+    let monitor =
+        |done, all| view.tell("images", (done, all), |since| pace("images", (done, all), since));
+    let found = match subject {
+        Subject::Machine(machine) => mean_log_prob(&**machine, images, threads, monitor),
         #[cfg(feature = "deep")]
-        Subject::Deep(model) => mean_log_prob(&**model, images, threads)?,
-        Subject::Network(network) => {
-            let mut view = View::new("", arguments.quiet);
-            let bound = network.mean_log_bound(images, DRAWS, seed, threads, |done, all| {
-                let done = (done, all);
-                view.tell("images", done, |elapsed| pace("images", done, elapsed));
-            });
-            view.finish();
-            bound?
-        }
-    }))
+        Subject::Deep(model) => mean_log_prob(&**model, images, threads, monitor),
+        Subject::Network(network) => network.mean_log_bound(images, DRAWS, seed, threads, monitor),
+    };
+    view.finish();
+    Ok(found?)
 }

@@ -14,7 +14,16 @@ const BETWEEN_LINES: Duration = Duration::from_secs(5);
 pub struct View {
     label: String,
     started: Instant,
+    /// What had been done by then.
+    before: usize,
     kind: Kind,
+}
+
+/// How long something has been going on, and how much of it had been done before.
+#[derive(Clone, Copy, Debug)]
+pub struct Since {
+    elapsed: Duration,
+    before: usize,
 }
 
 enum Kind {
@@ -41,14 +50,24 @@ impl View {
             Kind::Lines { last: Instant::now() }
         };
         let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
-        Self { label, started: Instant::now(), kind }
+        Self { label, started: Instant::now(), before: 0, kind }
+    }
+
+    /// The same of a run that goes on after so much had been done.
+    pub fn after(self, before: usize) -> Self {
+        Self { before, ..self }
+    }
+
+    /// Counts from here, for what comes next in the same run.
+    pub fn restart(&mut self) {
+        (self.started, self.before) = (Instant::now(), 0);
     }
 
     /// Shows where the run is, and passes on the user's wish to stop.
     pub fn show(&mut self, progress: Progress) -> Wish {
         let phase = if progress.warming_up { "warm-up" } else { "draws" };
         let (steps, total) = (progress.steps, progress.total_steps);
-        self.tell(phase, (steps, total), |elapsed| numbers(&progress, elapsed))
+        self.tell(phase, (steps, total), |since| numbers(&progress, since))
     }
 
     /// Shows how much of something is done, and passes on the user's wish to stop.
@@ -56,9 +75,10 @@ impl View {
         &mut self,
         phase: &str,
         (done, total): (usize, usize),
-        numbers: impl Fn(Duration) -> String,
+        numbers: impl Fn(Since) -> String,
     ) -> Wish {
-        let numbers = || numbers(self.started.elapsed());
+        let since = Since { elapsed: self.started.elapsed(), before: self.before };
+        let numbers = || numbers(since);
         match &mut self.kind {
             Kind::Quiet => {}
             Kind::Bar(bar) => {
@@ -87,7 +107,7 @@ impl View {
 
 /// "500/2000 steps, 50/s, 30 s left, acceptance 0.57, scale 0.09", or the effective draws of all
 /// chains once they are counted.
-fn numbers(progress: &Progress, elapsed: Duration) -> String {
+fn numbers(progress: &Progress, since: Since) -> String {
     let Progress { warming_up, steps, total_steps, acceptance, scale, ess } = *progress;
     // The scale is news while it is tuned, and what the draws are worth afterwards.
     let last = if warming_up {
@@ -95,13 +115,13 @@ fn numbers(progress: &Progress, elapsed: Duration) -> String {
     } else {
         ess.map(|ess| format!(", ESS {}", short(ess.round())))
     };
-    let pace = pace("steps", (steps, total_steps), elapsed);
+    let pace = pace("steps", (steps, total_steps), since);
     format!("{pace}, acceptance {acceptance:.2}{}", last.unwrap_or_default())
 }
 
 /// "500/2000 steps, 50/s, 30 s left".
-pub fn pace(what: &str, (done, total): (usize, usize), elapsed: Duration) -> String {
-    let per_second = done as f64 / elapsed.as_secs_f64();
+pub fn pace(what: &str, (done, total): (usize, usize), since: Since) -> String {
+    let per_second = done.saturating_sub(since.before) as f64 / since.elapsed.as_secs_f64();
     let left = total.saturating_sub(done) as f64 / per_second;
     format!("{done}/{total} {what}, {}/s, {} left", short(per_second), duration(left))
 }
@@ -119,6 +139,10 @@ fn duration(seconds: f64) -> String {
 mod tests {
     use super::*;
 
+    fn ten_seconds_after(before: usize) -> Since {
+        Since { elapsed: Duration::from_secs(10), before }
+    }
+
     #[test]
     fn a_line_tells_everything() {
         let progress = Progress {
@@ -130,14 +154,21 @@ mod tests {
             ess: None,
         };
         assert_eq!(
-            numbers(&progress, Duration::from_secs(10)),
+            numbers(&progress, ten_seconds_after(0)),
             "500/2000 steps, 50/s, 30 s left, acceptance 0.50, scale 0.0904"
         );
         let drawing = Progress { warming_up: false, ess: Some(1234.5), ..progress };
         assert_eq!(
-            numbers(&drawing, Duration::from_secs(10)),
+            numbers(&drawing, ten_seconds_after(0)),
             "500/2000 steps, 50/s, 30 s left, acceptance 0.50, ESS 1235"
         );
+    }
+
+    #[test]
+    fn what_was_done_before_does_not_make_it_faster() {
+        let pace = |before| pace("steps", (500, 2000), ten_seconds_after(before));
+        assert_eq!(pace(300), "500/2000 steps, 20/s, 75 s left");
+        assert_eq!(pace(500), "500/2000 steps, 0/s, ? left");
     }
 
     #[test]

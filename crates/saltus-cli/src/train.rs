@@ -113,10 +113,10 @@ fn train(examples: &Examples, settings: &TrainSettings, quiet: bool) -> Result<T
     let mut view = View::new("", quiet);
     let trained = train_rbm(examples, settings, |progress| {
         let done = (progress.update, progress.updates);
-        view.tell("training", done, |elapsed| {
+        view.tell("training", done, |since| {
             format!(
                 "{}, reconstruction error {}, free-energy gap {}",
-                pace("updates", done, elapsed),
+                pace("updates", done, since),
                 short(progress.latest.reconstruction_error),
                 short(progress.latest.free_energy_gap)
             )

@@ -35,11 +35,11 @@ fn exact_log_z() -> f64 {
     (0..8).map(|state| log_prob(state).exp()).sum::<f64>().ln()
 }
 
-/// One test image of 1×3 pixels: black, white, white.
-fn put_one_image(folder: &str) {
+/// One test image of 1×3 pixels.
+fn put_one_image(folder: &str, pixels: [u8; 3]) {
     let mut bytes = vec![0, 0, 8, 3];
     bytes.extend([1u32, 1, 3].iter().flat_map(|size| size.to_be_bytes()));
-    bytes.extend([0, 255, 255]);
+    bytes.extend(pixels);
     std::fs::write(Path::new(folder).join("t10k-images-idx3-ubyte"), bytes).unwrap();
 }
 
@@ -58,7 +58,7 @@ fn estimates_surround_the_exact_number() {
     let folder = Folder::new();
     let file = folder.file("machine.safetensors", small_machine());
     let data = folder.path("");
-    put_one_image(&data);
+    put_one_image(&data, [0, 255, 255]);
     let options = "--chains 300 --temperatures 200 --exact";
     let json = summary(&format!("ais {file} {options} --data {data} --dataset mnist"));
     let exact = exact_log_z();
@@ -127,7 +127,9 @@ fn a_stopped_run_goes_on_to_the_same_numbers() {
         let whole = without_times(saltus(&line).json());
         let mut stops = 0;
         let found = loop {
-            let ran = saltus(&format!("{line} --checkpoint {kept} --time-limit 60ms"));
+            // Longer each time: tuning, which begins again if it is stopped, must once be done.
+            let limit = 60 + 20 * stops;
+            let ran = saltus(&format!("{line} --checkpoint {kept} --time-limit {limit}ms"));
             let json = ran.json();
             if ran.code == 0 {
                 break json;
@@ -150,8 +152,60 @@ fn a_stopped_run_goes_on_to_the_same_numbers() {
     let line = format!("ais {file} --chains 30 --temperatures 4000000 --time-limit 50ms");
     let ran = saltus(&format!("{line} --checkpoint {kept}"));
     assert_eq!(ran.code, 3);
-    let words: Vec<&str> = ran.out.split_whitespace().collect();
-    assert!(words.join(" ").contains("the same command goes on"), "{}", ran.out);
+    let said = |out: &str| out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said(&ran.out).contains("the same command goes on"), "{}", ran.out);
+    std::fs::remove_file(&kept).unwrap();
+    // So short a time ends while scales are tuned.
+    let options = "--chains 30 --sampler dlmc --time-limit 0.001ms";
+    let ran = saltus(&format!("ais {file} {options} --checkpoint {kept}"));
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(said(&ran.out).contains("nothing is kept, the same command begins"), "{}", ran.out);
+    assert!(!Path::new(&kept).exists());
+}
+
+#[test]
+fn a_checkpoint_is_only_gone_on_with_from_the_same_starts() {
+    let folder = Folder::new();
+    let file = folder.file("machine.safetensors", small_machine());
+    let data = folder.path("");
+    let options = format!("--chains 1 --temperatures 20 --checkpoint {}", folder.path("kept"));
+    let line = format!("ais {file} {options} --data {data} --dataset mnist --json --quiet");
+    put_one_image(&data, [0, 255, 255]);
+    assert_eq!(saltus(&line).code, 0);
+    put_one_image(&data, [255, 0, 255]);
+    let other = saltus(&line);
+    assert_eq!((other.code, other.out.as_str()), (1, ""));
+    assert!(other.err.contains("its reverse chains started from other states"), "{}", other.err);
+}
+
+#[test]
+fn a_place_that_takes_no_checkpoint_is_noticed_before_the_work() {
+    let folder = Folder::new();
+    let file = folder.file("machine.safetensors", small_machine());
+    // A file is no folder.
+    let ran = saltus(&format!("ais {file} --checkpoint {file}/kept --json --quiet"));
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("cannot write "), "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+}
+
+#[test]
+fn a_weight_function_that_is_not_used_is_said() {
+    let folder = Folder::new();
+    let file = folder.file("machine.safetensors", small_machine());
+    let line = format!("ais {file} --chains 5 --temperatures 20 --sampler gibbs --weight ratio");
+    let ran = saltus(&format!("{line} --json --quiet"));
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.err, "saltus: gibbs has no weight function, --weight ratio is not used\n");
+}
+
+#[test]
+fn one_chain_each_way_raises_no_alarm() {
+    let folder = Folder::new();
+    let file = folder.file("machine.safetensors", small_machine());
+    let ran = saltus(&format!("ais {file} --chains 1 --temperatures 2 --exact"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(!ran.out.contains('•'), "{}", ran.out);
 }
 
 #[test]

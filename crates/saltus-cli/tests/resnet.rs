@@ -134,6 +134,16 @@ fn burn_trains_as_our_loops_do() {
     };
     let (own, burn) = (gap("cpu"), gap("burn"));
     assert!((own - burn).abs() < 1e-3 * own.abs(), "{own} {burn}");
+    // It goes on as it began, unless the other way is asked for.
+    let folder = data.path().display();
+    let resume = |options: &str| {
+        let ran = saltus(&format!("train resnet --resume {folder}/burn --quiet {options}"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.out.contains("computed by burn")
+    };
+    assert!(resume("--iterations 3"));
+    assert!(!resume("--iterations 4 --backend cpu"));
+    assert!(!resume("--iterations 5"));
 }
 
 #[test]
@@ -177,6 +187,7 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
         ("--backend brun", "did you mean 'burn'?"),
         ("--sampler dlcm", "did you mean 'dlmc'?"),
         ("--sampler gwg --target-acceptance 0.5", "gwg has no scale"),
+        ("--sampler dld", "count by weights"),
         ("--projection 3", "two values are not projected"),
     ];
     for (options, sentence) in usage {
@@ -207,5 +218,23 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
     let ran = saltus(&line(&data, "run", "--iterations 1 --quiet"));
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("--resume goes on with it, --force replaces it"), "{}", ran.err);
-    assert_eq!(saltus(&line(&data, "run", "--iterations 1 --quiet --force")).code, 0);
+    std::fs::remove_file(data.path().join("run/checkpoint.safetensors")).unwrap();
+    let ran = saltus(&line(&data, "run", "--iterations 1 --quiet"));
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("that cannot be resumed: --force replaces them"), "{}", ran.err);
+    assert_eq!(saltus(&line(&data, "run", "--iterations 2 --quiet --force")).code, 0);
+    assert!(!data.path().join("run/samples-000001.png").exists(), "it is of another training");
+    assert!(data.path().join("run/samples-000002.png").is_file());
+}
+
+#[test]
+fn a_weight_function_that_is_not_used_is_said() {
+    let data = data();
+    let ran = saltus(&line(&data, "run", "--iterations 1 --sampler gibbs --weight ratio --quiet"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("gibbs has no weight function, --weight ratio is not used"));
+    assert!(ran.out.contains("2 steps of gibbs per iteration"), "{}", ran.out);
+    let ran = saltus(&line(&data, "other", "--iterations 1 --weight ratio --quiet"));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("2 steps of dlmc (ratio) per iteration"), "{}", ran.out);
 }

@@ -144,6 +144,18 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
     assert_eq!(left.len(), 1, "only the data: {left:?}");
 }
 
+#[test]
+fn a_place_that_takes_no_file_is_noticed_before_the_work() {
+    let data = data();
+    // The model would be put under this name and eight letters more, which is too long a name.
+    let name = "x".repeat(250);
+    let ran = saltus(&line(&data, &name, ""));
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    assert!(ran.err.contains("xxx: cannot be written: "), "{}", ran.err);
+    let left: Vec<_> = std::fs::read_dir(data.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "only the data: {left:?}");
+}
+
 #[cfg(not(feature = "deep"))]
 #[test]
 fn a_build_without_deep_models_says_how_to_get_them() {

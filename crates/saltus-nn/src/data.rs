@@ -127,14 +127,13 @@ impl Dataset {
                 append(&mut training, needed(&["test"])?, &folder)?;
                 (split(training, 1345, 8070), Values::Drawn)
             }
-            Self::Frey => (split(needed(&["", "train"])?, 200, 200), Values::Levels(256)),
+            Self::Frey => (split(needed(&[""])?, 200, 200), Values::Levels(256)),
             Self::Folder(_) => {
                 let training = needed(&["train", ""])?;
                 let values = match levels {
-                    Some(2) => Values::Drawn,
+                    None | Some(2) if is_bits(&training) => Values::Bits,
+                    None | Some(2) => Values::Drawn,
                     Some(levels) => Values::Levels(levels),
-                    None if is_bits(&training) => Values::Bits,
-                    None => Values::Drawn,
                 };
                 let (validation, test) = (image(&["valid"])?, image(&["test", "t10k"])?);
                 (Parts { training, validation, test }, values)

@@ -13,6 +13,7 @@ mod base;
 mod burn;
 mod cpu;
 pub mod data;
+mod descent;
 mod file;
 pub mod layout;
 mod model;

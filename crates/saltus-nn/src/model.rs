@@ -36,14 +36,13 @@ pub struct DeepModel<N = Cpu> {
 #[derive(Clone, Debug)]
 pub struct DeepCache<W> {
     work: W,
-    /// log π of the chain that is followed site by site, if it is known.
-    followed: Option<Followed>,
+    /// What is known of every chain that is followed site by site.
+    followed: Vec<Option<Followed>>,
 }
 
 /// What is known of a followed chain.
 #[derive(Clone, Debug)]
 struct Followed {
-    chain: usize,
     log_prob: f64,
     /// The site that was tried last, and log π with each of its values.
     site: usize,
@@ -102,7 +101,7 @@ impl<N: Network> Model for DeepModel<N> {
     }
 
     fn new_cache(&self, chains: usize) -> Self::Cache {
-        DeepCache { work: self.network.new_workspace(chains), followed: None }
+        DeepCache { work: self.network.new_workspace(chains), followed: vec![None; chains] }
     }
 
     fn log_prob(
@@ -145,7 +144,7 @@ impl<N: Network> Model for DeepModel<N> {
     ) -> Result<f64, ModelError> {
         let log_prob = self.log_prob_of(state, &mut cache.work)?;
         let tried = vec![f64::NAN; self.space.values()];
-        cache.followed = Some(Followed { chain, log_prob, site: usize::MAX, tried });
+        cache.followed[chain] = Some(Followed { log_prob, site: usize::MAX, tried });
         Ok(log_prob)
     }
 
@@ -158,10 +157,10 @@ impl<N: Network> Model for DeepModel<N> {
         site: usize,
         diff: &mut [f64],
     ) -> Result<(), ModelError> {
-        if cache.followed.as_ref().is_none_or(|followed| followed.chain != chain) {
+        if cache.followed[chain].is_none() {
             self.follow(state, chain, cache)?;
         }
-        let Some(followed) = &mut cache.followed else {
+        let Some(followed) = &mut cache.followed[chain] else {
             return Err(ModelError::Evaluation("no chain is followed".to_owned()));
         };
         let mut changed = state.to_vec();
@@ -188,11 +187,9 @@ impl<N: Network> Model for DeepModel<N> {
         value: u8,
     ) {
         state[site] = value;
-        cache.followed = cache
-            .followed
-            .take()
-            .filter(|followed| followed.chain == chain && followed.site == site);
-        if let Some(followed) = &mut cache.followed {
+        let known = &mut cache.followed[chain];
+        *known = known.take().filter(|followed| followed.site == site);
+        if let Some(followed) = known {
             followed.log_prob = followed.tried[usize::from(value)];
             followed.site = usize::MAX;
         }

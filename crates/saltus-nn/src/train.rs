@@ -42,6 +42,7 @@ pub use settings::{Preset, TrainError, TrainSettings};
 use crate::architecture::Architecture;
 use crate::base::Base;
 use crate::cpu::Cpu;
+use crate::descent::{CHUNK, descend, pool};
 use crate::model::DeepModel;
 use crate::network::Network;
 use crate::parameters::Parameters;
@@ -50,22 +51,23 @@ use order::Order;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use saltus::data::Examples;
-use saltus::kernel::StepError;
 use saltus::kernel::gibbs::Scan;
 use saltus::kernel::transition::Transition;
 use saltus::kernel::walk::{Walk, Walked, walker};
+use saltus::kernel::{StepError, StepFailure};
 use saltus::math::vectorised;
 use saltus::train::adam::{Moments, Step};
 use saltus::{ChainRng, Model};
 use scale::ScaleTuner;
 use std::time::Instant;
 
-/// Parameters beyond this have nothing to do with data.
-const LARGEST: f32 = 1e6;
-/// Nor has a log π that is so many times that of all states being equally likely.
+/// A log π that is so many times that of all states being equally likely has nothing to do with data.
 const LARGEST_RATIO: f64 = 100.0;
-/// Parameters that one task moves.
-const CHUNK: usize = 4096;
+
+/// Chains of a walker; the last one has the rest.
+fn block_of<N: Network>(model: &DeepModel<N>, batch: usize) -> usize {
+    model.block_size(batch).clamp(1, batch)
+}
 
 /// A training in progress.
 ///
@@ -106,17 +108,14 @@ impl<'a, N: Network + 'static> Training<'a, N> {
                 examples.space().values()
             )));
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(settings.threads.unwrap_or(0))
-            .build()
-            .map_err(|error| TrainError::Threads(error.to_string()))?;
+        let pool = pool(settings.threads).map_err(TrainError::Threads)?;
         let base = Base::of_examples(examples);
         let buffer = Buffer::new(&base, settings.buffer, settings.seed);
         let parameters = Parameters::random(architecture, settings.seed);
         let average = parameters.numbers().to_vec();
         let model: DeepModel<N> = DeepModel::new(parameters, base)?;
         let batch = settings.batch;
-        let block = model.block_size(batch).clamp(1, batch);
+        let block = block_of(&model, batch);
         let transition = Transition {
             sampler: settings.sampler,
             weight: settings.weight,
@@ -202,8 +201,8 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         let Self { pool, learner, model, .. } = self;
         let means = pool.install(|| learner.fill(model, &data, &chains))?;
         let rate = schedule::learning_rate(learning_rate, warmup, iteration);
-        self.update(Step::new(rate, iteration), decay);
-        self.check(iteration, [means.data, means.chains])?;
+        let usable = self.update(Step::new(rate, iteration), decay);
+        self.check(iteration, usable, [means.data, means.chains])?;
 
         self.buffer.put(&slots, &chains);
         self.latest = chains;
@@ -236,7 +235,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
     ) -> Result<Walked, TrainError> {
         let Self { model, walkers, settings, pool, .. } = self;
         let TrainSettings { batch, steps, seed, learning_rate, .. } = *settings;
-        let (sites, block) = (model.space().sites(), batch.div_ceil(walkers.len()));
+        let (sites, block) = (model.space().sites(), block_of(model, batch));
         let mut rngs: Vec<ChainRng> =
             (0..batch).map(|row| ChainRng::new(seed, streams::chain(iteration, row))).collect();
         let walks: Vec<Result<Walked, StepError>> = pool.install(|| {
@@ -252,42 +251,42 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         // Added up in the order of the chains, so that the sums do not depend on threads.
         let mut all = Walked::default();
         for walked in walks {
-            let walked = walked.map_err(|error| {
-                let reason = format!("a chain could not be moved, {}", error.cause);
-                TrainError::Diverged { iteration, reason, learning_rate }
+            let walked = walked.map_err(|error| match error.cause {
+                StepFailure::Model(error) => TrainError::Model(error),
+                cause => TrainError::Diverged {
+                    iteration,
+                    reason: format!("a chain could not be moved, {cause}"),
+                    learning_rate,
+                },
             })?;
             all.add(&walked);
         }
         Ok(all)
     }
 
-    /// Moves the parameters along their gradient, and the average after them.
-    fn update(&mut self, step: Step, decay: f64) {
+    /// Moves the parameters along their gradient, and the average after them; whether they are numbers
+    /// to go on with.
+    fn update(&mut self, step: Step, decay: f64) -> bool {
         let Self { model, moments, average, learner, pool, .. } = self;
-        let Moments { first, second } = moments;
+        let mut usable = true;
         pool.install(|| {
             model.change_parameters(|parameters| {
-                parameters
-                    .par_chunks_mut(CHUNK)
-                    .zip(learner.gradient.par_chunks(CHUNK))
-                    .zip(first.par_chunks_mut(CHUNK))
-                    .zip(second.par_chunks_mut(CHUNK))
-                    .zip(average.par_chunks_mut(CHUNK))
-                    .for_each(|((((parameters, gradient), first), second), average)| {
+                usable = descend(step, &learner.gradient, moments, parameters);
+                average.par_chunks_mut(CHUNK).zip(parameters.par_chunks(CHUNK)).for_each(
+                    |(average, parameters)| {
                         vectorised(
                             #[inline(always)]
-                            || {
-                                step.apply(parameters, gradient, (first, second));
-                                schedule::move_average(average, parameters, decay);
-                            },
+                            || schedule::move_average(average, parameters, decay),
                         );
-                    });
+                    },
+                );
             });
         });
+        usable
     }
 
     /// Fails if there are no numbers to go on with.
-    fn check(&self, iteration: usize, means: [f64; 2]) -> Result<(), TrainError> {
+    fn check(&self, iteration: usize, usable: bool, means: [f64; 2]) -> Result<(), TrainError> {
         let learning_rate = self.settings.learning_rate;
         let diverged =
             |reason: String| Err(TrainError::Diverged { iteration, reason, learning_rate });
@@ -296,10 +295,9 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         if let Some(mean) = means.iter().find(|mean| mean.is_nan() || mean.abs() > largest) {
             return diverged(format!("the mean of log π is {mean}"));
         }
-        let numbers = self.model.parameters().numbers();
-        match numbers.iter().find(|number| number.is_nan() || number.abs() > LARGEST) {
-            Some(number) => diverged(format!("a parameter is {number}")),
-            None => Ok(()),
+        if !usable {
+            return diverged("a parameter has grown beyond all bounds".to_owned());
         }
+        Ok(())
     }
 }

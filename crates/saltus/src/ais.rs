@@ -56,9 +56,10 @@ use block::{Block, Chains, Walk, rngs};
 use checkpoint::Fingerprint;
 use driver::Driver;
 use ladder::Ladder;
-use pilot::Scales;
+use pilot::{Pilot, Scales};
+use rayon::ThreadPool;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Makes the walk of a number of chains.
 type NewWalk<'a> = dyn Fn(&Arc<Independent>, usize, Scales) -> Box<dyn Walk + 'a> + 'a;
@@ -146,7 +147,7 @@ impl<'a> Ais<'a> {
         self
     }
 
-    /// Hands a checkpoint to `keeper` about this often, and at the end.
+    /// Hands a checkpoint to `keeper` at the beginning, about this often, and at the end.
     pub fn keep(
         mut self,
         every: Duration,
@@ -165,6 +166,9 @@ impl<'a> Ais<'a> {
 
     /// Anneals.
     pub fn go(mut self) -> Result<AisOutcome, AisError> {
+        let began = Instant::now();
+        // A limit too far away to be written as a time is no limit.
+        let deadline = self.settings.time_limit.and_then(|limit| began.checked_add(limit));
         self.check()?;
         let known = (self.keeper.is_some() || self.resumed.is_some()).then(|| self.fingerprint());
         if let (Some(checkpoint), Some(fingerprint)) = (&self.resumed, &known) {
@@ -172,12 +176,15 @@ impl<'a> Ais<'a> {
         }
         let pool = crate::threads::pool(self.settings.threads).map_err(AisError::Threads)?;
         let resumed = self.resumed.take();
-        let scales = match &resumed {
-            Some(checkpoint) => Some(checkpoint.scales.clone()),
-            None => self.find_scales()?,
+        let found = match &resumed {
+            Some(checkpoint) => Ok(checkpoint.scales.clone()),
+            None => self.find_scales(&pool, deadline)?,
         };
-        let stopped = scales.is_none();
-        let scales = scales.unwrap_or_else(|| Scales::constant(1.0));
+        let (scales, stopped) = match found {
+            Ok(scales) => (scales, None),
+            Err(ended) => (Scales::constant(1.0), Some(ended)),
+        };
+        let tuned = stopped.is_none();
         let mut driver = Driver {
             ladder: Ladder::new(self.settings.temperatures),
             blocks: self.blocks(&scales),
@@ -186,14 +193,23 @@ impl<'a> Ais<'a> {
             keeper: self.keeper.as_mut().map(|(every, keeper)| (*every, keeper.as_mut())),
             fingerprint: known,
             scales: &scales,
-            time_limit: self.settings.time_limit,
+            began,
+            deadline,
             visits: 0,
             seconds: 0.0,
+            kept: false,
+            not_kept: None,
         };
         if let Some(checkpoint) = resumed {
             driver.restore(&checkpoint);
         }
-        let ended = if stopped { Ended::Interrupted } else { driver.run()? };
+        let ended = match stopped {
+            None => driver.run()?,
+            Some(ended) => {
+                driver.seconds = began.elapsed().as_secs_f64();
+                ended
+            }
+        };
         let complete = ended == Ended::Complete;
         let log_weights = driver.log_weights(Direction::Forward);
         let back = driver.log_weights(Direction::Reverse);
@@ -204,10 +220,12 @@ impl<'a> Ais<'a> {
             acceptance: driver.acceptance(),
             seconds: driver.seconds,
             log_weights,
-            scale: (!self.alternating && self.settings.sampler.scale() != Scale::None && !stopped)
+            scale: (!self.alternating && self.settings.sampler.scale() != Scale::None && tuned)
                 .then(|| scales.last()),
             threads: pool.current_num_threads(),
             ended,
+            kept: driver.kept,
+            not_kept: driver.not_kept,
         })
     }
 
@@ -239,10 +257,8 @@ impl<'a> Ais<'a> {
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        let starts = self.starts.chunks_exact(self.space.sites());
         let mut log_probs = (self.probe)().to_vec();
         log_probs.extend(probe(&*self.base, self.settings.seed));
-        log_probs.push(starts.map(|state| self.base.log_prob_of(state)).sum());
         Fingerprint {
             settings: self.settings.of_the_chains(),
             alternating: self.alternating,
@@ -250,17 +266,29 @@ impl<'a> Ais<'a> {
             values: self.space.values(),
             reverse_chains: self.starts.len() / self.space.sites(),
             log_probs,
+            starts: checkpoint::hash(&self.starts),
         }
     }
 
-    /// The scales of the sampler; none if the monitor asked to stop.
-    fn find_scales(&mut self) -> Result<Option<Scales>, AisError> {
+    /// The scales of the sampler, or how the search for them ended without any.
+    fn find_scales(
+        &mut self,
+        pool: &ThreadPool,
+        deadline: Option<Instant>,
+    ) -> Result<Result<Scales, Ended>, AisError> {
         if self.alternating {
-            return Ok(Some(Scales::constant(1.0)));
+            return Ok(Ok(Scales::constant(1.0)));
         }
-        let walk = |chains, scales| (self.walk)(&self.base, chains, scales);
-        let settings = self.settings.of_the_sampler();
-        pilot::find(&settings, &self.space, &self.base, walk, &mut self.monitor)
+        let pilot = Pilot {
+            settings: &self.settings.of_the_sampler(),
+            space: &self.space,
+            base: &self.base,
+            walk: &|chains, scales| (self.walk)(&self.base, chains, scales),
+            block_size: (self.block_size)(pilot::CHAINS).clamp(1, pilot::CHAINS),
+            pool,
+            deadline,
+        };
+        pilot.find(&mut self.monitor)
     }
 
     /// All chains, forward ones first, at their starts.

@@ -18,14 +18,15 @@ use std::path::Path;
 /// ```
 /// use saltus::dbn::Dbn;
 /// use saltus::model::rbm::Rbm;
+/// use saltus::run::Wish;
 /// let (bottom, top) = (Rbm::random(9, 4, 2, 0)?, Rbm::random(4, 6, 2, 1)?);
 /// let network = Dbn::new(bottom, top)?;
 /// assert_eq!(network.space().sites(), 9);
 /// // Exact log p(v) is at least this.
-/// let listed = network.top().enumerate(None, |_, _| saltus::run::Wish::Continue)?;
-/// let bound = network.mean_log_bound(&[0, 1, 1, 0, 1, 0, 0, 0, 1], 50, 0, None, |_, _| {})?
-///     - listed.unwrap().log_z();
-/// assert!(bound < 0.0);
+/// let listed = network.top().enumerate(None, |_, _| Wish::Continue)?.expect("not stopped");
+/// let states = [0, 1, 1, 0, 1, 0, 0, 0, 1];
+/// let bound = network.mean_log_bound(&states, 50, 0, None, |_, _| Wish::Continue)?;
+/// assert!(bound.expect("not stopped") - listed.log_z() < 0.0);
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -87,7 +88,7 @@ impl Dbn {
         for (number, (hidden, state)) in rows.enumerate() {
             let mut on = vec![0.0; row];
             on.iter_mut().zip(hidden).for_each(|(on, value)| *on = f32::from(*value));
-            let mut rng = ChainRng::new(seed, crate::ais::streams::draw(number));
+            let mut rng = ChainRng::new(seed, crate::ais::streams::sites(number));
             self.bottom.draw_sites(&on, std::slice::from_mut(&mut rng), state);
         }
         states
@@ -103,16 +104,19 @@ impl Layers {
         let path = path.as_ref();
         let failed = |reason| ModelError::File { path: path.display().to_string(), reason };
         let bytes = tensor_file::read(path).map_err(failed)?;
-        let tensors = Tensors::new(&bytes).map_err(failed)?;
+        Self::from_bytes(&bytes).map_err(failed)
+    }
+
+    /// The machine or network in the bytes of such a file; the error is the reason alone.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let tensors = Tensors::new(bytes)?;
         let is_network = tensors.contains(&format!("{}weight", PREFIXES[1]));
         if !is_network {
-            return file::machine(&tensors, "")
-                .map(|machine| Self::One(Box::new(machine)))
-                .map_err(failed);
+            return file::machine(&tensors, "").map(|machine| Self::One(Box::new(machine)));
         }
-        let machine = |prefix| file::machine(&tensors, prefix).map_err(failed);
+        let machine = |prefix| file::machine(&tensors, prefix);
         let (bottom, top) = (machine(PREFIXES[0])?, machine(PREFIXES[1])?);
-        let network = Dbn::new(bottom, top).map_err(|error| failed(error.to_string()))?;
+        let network = Dbn::new(bottom, top).map_err(|error| error.to_string())?;
         Ok(Self::Two(Box::new(network)))
     }
 }

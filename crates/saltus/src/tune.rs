@@ -57,6 +57,14 @@ impl Tuner {
         })
     }
 
+    /// The same with scales of at most `largest`: it never goes beyond, so it need not come back.
+    pub fn at_most(mut self, largest: f64) -> Self {
+        let (low, high) = self.limits;
+        self.limits.1 = high.min(largest.ln()).max(low);
+        self.log_scale = self.log_scale.min(self.limits.1);
+        self
+    }
+
     /// The scale to use now.
     pub fn scale(&self) -> f64 {
         self.log_scale.exp()
@@ -148,6 +156,21 @@ mod tests {
         assert_eq!(tuner.frozen(), 1.0);
         (0..ROUNDS).for_each(|_| tuner.round(1.0));
         assert!((tuner.frozen() - 2500.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_cap_is_left_as_soon_as_too_little_is_accepted() {
+        let mut capped = tuner(Sampler::Dlmc).at_most(2.0);
+        (0..ROUNDS).for_each(|_| capped.round(1.0));
+        assert!((capped.scale() - 2.0).abs() < 1e-9, "{}", capped.scale());
+        // A factor e per round at which nothing is accepted.
+        capped.round(0.0);
+        assert!((capped.scale() - 2.0 / 1f64.exp()).abs() < 1e-9, "{}", capped.scale());
+        // The start, 3/2500, is above this cap; and no cap raises the largest scale there is.
+        assert!((tuner(Sampler::Dlmc).at_most(1e-4).scale() - 1e-4).abs() < 1e-12);
+        let mut wide = tuner(Sampler::Rwm).at_most(1e9);
+        (0..ROUNDS).for_each(|_| wide.round(1.0));
+        assert!((wide.scale() - 2500.0).abs() < 1e-6, "{}", wide.scale());
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::report::{About, Found, ReverseFrom, likelihood};
 use crate::failure::Failure;
-use saltus::Ended;
 use serde::Serialize;
 use std::io::Write;
 
@@ -60,7 +59,7 @@ pub fn print_json(about: &About<'_>, found: &Found) -> Result<(), Failure> {
         chains: about.settings.chains,
         temperatures: about.settings.temperatures,
         seed: about.settings.seed,
-        complete: outcome.is_some_and(|outcome| outcome.ended == Ended::Complete),
+        complete: found.is_complete(about),
         log_z: forward.map(|forward| forward.log_z),
         log_z_se: forward.and_then(|forward| forward.standard_error),
         effective_chains: forward.map(|forward| forward.effective_chains),

@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::number::{short, with_error};
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::{Cell, CellAlignment};
-use saltus::Space;
 use saltus::ais::{AisOutcome, AisSettings, Estimate};
+use saltus::{Ended, Space};
 use serde::Serialize;
 use std::io::Write;
 
@@ -41,6 +41,21 @@ pub struct Found {
     /// Of the images, without log Z.
     pub mean_log_prob: Option<f64>,
     pub reverse_from: Option<ReverseFrom>,
+}
+
+impl Found {
+    /// Whether everything that was asked was done.
+    pub fn is_complete(&self, about: &About<'_>) -> bool {
+        let annealed =
+            self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Complete);
+        annealed && (about.images == 0 || self.mean_log_prob.is_some())
+    }
+
+    /// What is to be said if the chains could not be kept at last.
+    pub fn not_kept(&self) -> Option<String> {
+        let reason = self.outcome.as_ref()?.not_kept.as_ref()?;
+        Some(format!("the last checkpoint could not be kept: {reason}"))
+    }
 }
 
 impl About<'_> {
@@ -93,26 +108,35 @@ pub fn print_text(about: &About<'_>, found: &Found) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let outcome = found.outcome.as_ref();
     let Some(forward) = outcome.and_then(|outcome| outcome.forward) else {
-        let kept = match (&about.arguments.checkpoint, outcome) {
-            (Some(path), Some(_)) => {
-                format!(" Kept in {}: the same command goes on.", path.display())
-            }
-            _ => String::new(),
-        };
-        write!(
-            out,
-            "{}",
-            wrap(&format!("Stopped before log Z could be estimated.{kept}"), "", "")
-        )?;
+        let kept = kept(about, outcome);
+        let sentences = format!("Stopped before log Z could be estimated.{kept}");
+        write!(out, "{}", wrap(&sentences, "", ""))?;
         out.flush()?;
         return Ok(());
     };
     write!(out, "{}", table(about, found, forward))?;
-    for warning in warnings(about.settings.chains, found, forward) {
+    let stopped = (!found.is_complete(about))
+        .then(|| "Stopped before all images were looked at: there is no likelihood.".to_owned());
+    let warnings = warnings(about.settings.chains, found, forward);
+    for warning in warnings.into_iter().chain(stopped) {
         write!(out, "{}", wrap(&warning, "• ", "  "))?;
     }
     out.flush()?;
     Ok(())
+}
+
+/// What is there to go on from after annealing was stopped.
+fn kept(about: &About<'_>, outcome: Option<&AisOutcome>) -> String {
+    match (&about.arguments.checkpoint, outcome) {
+        (Some(path), Some(outcome)) if outcome.kept => {
+            format!(" Kept in {}: the same command goes on.", path.display())
+        }
+        (Some(_), Some(_)) => {
+            " Scales were still being tuned: nothing is kept, the same command begins again."
+                .to_owned()
+        }
+        _ => String::new(),
+    }
 }
 
 fn table(about: &About<'_>, found: &Found, forward: Estimate) -> String {
@@ -177,32 +201,32 @@ fn warnings(chains: usize, found: &Found, forward: Estimate) -> Vec<String> {
         ));
     }
     let reverse = found.outcome.as_ref().and_then(|outcome| outcome.reverse);
-    if let (Some(reverse), Some(ReverseFrom::Exact)) = (reverse, found.reverse_from) {
-        let errors = [forward, reverse].map(|estimate| estimate.standard_error.unwrap_or(0.0));
+    if let (Some(reverse), Some(ReverseFrom::Exact)) = (reverse, found.reverse_from)
+        // A single chain tells nothing of its error.
+        && let (Some(one), Some(other)) = (forward.standard_error, reverse.standard_error)
+    {
         let gap = reverse.log_z - forward.log_z;
-        if gap > DISAGREEMENT * errors[0].hypot(errors[1]) {
+        if gap > DISAGREEMENT * one.hypot(other) {
             warnings.push(format!(
                 "The two directions are {gap:.2} nats apart, more than their errors explain: use \
                  more --temperatures."
             ));
         }
     }
+    warnings.extend(found.not_kept().map(|sentence| format!("Complete, but {sentence}.")));
     warnings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saltus::Ended;
 
-    #[test]
-    fn unequal_weights_and_directions_apart_are_said() {
-        let estimate = |log_z, effective_chains| Estimate {
-            log_z,
-            standard_error: Some(0.01),
-            effective_chains,
-        };
-        let found = |reverse| Found {
+    fn estimate(log_z: f64, effective_chains: f64) -> Estimate {
+        Estimate { log_z, standard_error: Some(0.01), effective_chains }
+    }
+
+    fn found(reverse: Estimate) -> Found {
+        Found {
             outcome: Some(AisOutcome {
                 forward: None,
                 reverse: Some(reverse),
@@ -212,15 +236,39 @@ mod tests {
                 threads: 1,
                 seconds: 0.0,
                 ended: Ended::Complete,
+                kept: false,
+                not_kept: None,
             }),
             reverse_from: Some(ReverseFrom::Exact),
             ..Found::default()
-        };
+        }
+    }
+
+    #[test]
+    fn unequal_weights_and_directions_apart_are_said() {
         let good = estimate(10.0, 80.0);
         assert!(warnings(100, &found(estimate(10.01, 80.0)), good).is_empty());
         let apart = warnings(100, &found(estimate(11.0, 80.0)), good);
         assert!(apart.len() == 1 && apart[0].contains("1.00 nats apart"), "{apart:?}");
         let few = warnings(100, &Found::default(), estimate(10.0, 2.0));
         assert!(few.len() == 1 && few[0].contains("100 count for 2"), "{few:?}");
+    }
+
+    #[test]
+    fn a_single_chain_raises_no_alarm() {
+        let alone = |log_z| Estimate { standard_error: None, ..estimate(log_z, 1.0) };
+        assert!(warnings(1, &found(alone(11.0)), alone(10.0)).is_empty());
+        assert!(warnings(100, &found(alone(11.0)), estimate(10.0, 80.0)).is_empty());
+    }
+
+    #[test]
+    fn a_checkpoint_that_was_not_kept_is_said() {
+        let mut full = found(estimate(10.0, 80.0));
+        assert_eq!(full.not_kept(), None);
+        if let Some(outcome) = &mut full.outcome {
+            outcome.not_kept = Some("cannot write kept: no room".to_owned());
+        }
+        let said = warnings(100, &full, estimate(10.0, 80.0));
+        assert!(said.len() == 1 && said[0].contains("cannot write kept: no room"), "{said:?}");
     }
 }

@@ -23,13 +23,15 @@ pub enum Subject {
 
 impl Subject {
     pub fn load(path: &Path) -> Result<Self, Failure> {
-        if is_deep(path) {
+        let failed = |reason: String| Failure::Failed(format!("{}: {reason}", path.display()));
+        let bytes = tensor_file::read(path).map_err(failed)?;
+        if is_deep(&bytes) {
             #[cfg(feature = "deep")]
             return Ok(Self::Deep(Box::new(DeepModel::load(path)?)));
             #[cfg(not(feature = "deep"))]
             return Err(Failure::without_deep_models());
         }
-        Ok(match Layers::load(path)? {
+        Ok(match Layers::from_bytes(&bytes).map_err(failed)? {
             Layers::One(machine) => Self::Machine(machine),
             Layers::Two(network) => Self::Network(network),
         })
@@ -123,8 +125,7 @@ impl Subject {
     }
 }
 
-/// Whether a file has a deep model; what is wrong with a file is found by reading it.
-fn is_deep(path: &Path) -> bool {
-    tensor_file::read(path)
-        .is_ok_and(|bytes| Tensors::new(&bytes).is_ok_and(|file| file.contains(OF_DEEP_MODELS)))
+/// Whether the bytes of a file are of a deep model; what is wrong with them is found by reading on.
+fn is_deep(bytes: &[u8]) -> bool {
+    Tensors::new(bytes).is_ok_and(|file| file.contains(OF_DEEP_MODELS))
 }

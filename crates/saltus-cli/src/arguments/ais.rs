@@ -15,8 +15,9 @@ const DATA: &str = "Data";
 /// Estimate the normaliser of a learnt model, and how likely it finds test images
 ///
 /// Annealed importance sampling: chains go from independent pixels to the model through many
-/// temperatures, and their weights estimate log Z. With --exact or --data other chains go back, which
-/// gives a number that is too high on average, as the first is too low.
+/// temperatures, and their weights estimate log Z, too low on average. With --exact other chains go
+/// back from exact draws, which gives a number that is too high on average; with --data alone they go
+/// back from images, and the number is only an indication.
 #[derive(Debug, Args)]
 pub struct AisArguments {
     /// Machine, network or deep model (safetensors, of `saltus train`)
@@ -46,13 +47,13 @@ pub struct AisArguments {
     #[arg(long, value_name = "T", help_heading = RUN, value_parser = parse::positive, allow_negative_numbers = true)]
     pub temperatures: Option<usize>,
     /// What moves the chains [default: alternating, of deep models dlmc]: all hidden units and all
-    /// pixels in turn, or a sampler; `saltus list` names them
+    /// pixels in turn, or a sampler of `saltus list`, any but dld
     #[arg(long, value_name = "NAME", help_heading = RUN)]
     pub sampler: Option<Transition>,
     /// Weight function of the sampler [default: sqrt]: sqrt, ratio, min, max or sum
     #[arg(long, value_name = "NAME", help_heading = RUN)]
     pub weight: Option<Weight>,
-    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler or exact
+    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler, exact or metropolised
     #[arg(long, value_name = "NAME", help_heading = RUN)]
     pub solver: Option<Solver>,
     #[command(flatten)]
@@ -72,7 +73,8 @@ pub struct AisArguments {
     /// Threads [default: one per processor]; results do not depend on it
     #[arg(long, value_name = "T", help_heading = RUN, value_parser = parse::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
-    /// Stop after this time (30s, 10m, 2h); with --checkpoint the same command goes on
+    /// Stop after this time (30s, 10m, 2h), tuning included; with --checkpoint the same command goes
+    /// on, unless it was still tuning
     #[arg(long, value_name = "TIME", help_heading = RUN, value_parser = parse::duration, allow_hyphen_values = true)]
     pub time_limit: Option<Duration>,
     /// Keep the chains in this file every 30 seconds; if it exists, go on from there
@@ -117,6 +119,12 @@ impl std::fmt::Display for Transition {
     }
 }
 
+/// What to say of a weight function that was asked for, if the sampler has none.
+pub(super) fn unused_weight(weight: Option<Weight>, sampler: Sampler) -> Option<String> {
+    let weight = weight.filter(|_| !sampler.uses_weight())?;
+    Some(format!("{sampler} has no weight function, --weight {weight} is not used"))
+}
+
 impl AisArguments {
     /// The first option that is about samplers, if one was given.
     pub fn about_samplers(&self) -> Option<&'static str> {
@@ -128,6 +136,14 @@ impl AisArguments {
             ("--scale", self.scale.is_some()),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    /// What to say if --weight is of no use.
+    pub fn unused_weight(&self, transition: Transition) -> Option<String> {
+        match transition {
+            Transition::Alternating => None,
+            Transition::Sampler(sampler) => unused_weight(self.weight, sampler),
+        }
     }
 
     /// The settings of annealing.

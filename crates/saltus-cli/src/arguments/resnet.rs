@@ -1,11 +1,13 @@
 //! What can be written after `saltus train resnet`.
 
+use super::ais::unused_weight;
 use crate::parse;
 use clap::Args;
 use saltus::names::unknown;
 use saltus::{Sampler, Weight};
 use saltus_nn::data::Dataset;
 use saltus_nn::train::{Preset, TrainSettings};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -41,7 +43,7 @@ pub struct TrainResnetArguments {
     /// Recipe [default: laptop]: laptop, or the paper's; other options override it
     #[arg(long, value_name = "laptop|paper", help_heading = TRAINING)]
     pub preset: Option<Preset>,
-    /// Sampler of the chains [default: dlmc]: dlmc, dmala, pas, gwg, gibbs, or any other
+    /// Sampler of the chains [default: dlmc]: dlmc, dmala, pas, gwg, gibbs, or any other but dld
     #[arg(long, value_name = "NAME", help_heading = TRAINING)]
     pub sampler: Option<Sampler>,
     /// Weight function [default: sqrt]
@@ -77,8 +79,8 @@ pub struct TrainResnetArguments {
     /// Threads [default: one per processor]; results do not depend on it
     #[arg(long, value_name = "T", help_heading = TRAINING, value_parser = parse::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
-    /// What computes the network [default: cpu]: cpu, loops of our own; or burn, which can be built for a
-    /// GPU
+    /// What computes the network [default: cpu, on --resume what did before]: cpu, loops of our own;
+    /// or burn, which can be built for a GPU
     #[arg(long, value_name = "cpu|burn", help_heading = TRAINING)]
     pub backend: Option<Backend>,
     /// Folder of the training: model, checkpoint, history and pictures of samples
@@ -110,7 +112,8 @@ pub struct TrainResnetArguments {
 }
 
 /// What computes the network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Backend {
     /// Loops of our own.
     #[default]
@@ -136,6 +139,11 @@ pub(super) fn dataset(name: &str) -> Result<Dataset, String> {
 }
 
 impl TrainResnetArguments {
+    /// What to say if --weight is of no use.
+    pub fn unused_weight(&self) -> Option<String> {
+        unused_weight(self.weight, self.sampler.unwrap_or_default())
+    }
+
     /// The settings of a training on a dataset.
     pub fn settings(&self, dataset: &Dataset) -> TrainSettings {
         let sampler = self.sampler.unwrap_or_default();

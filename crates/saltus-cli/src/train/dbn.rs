@@ -7,14 +7,17 @@ use crate::arguments::TrainDbnArguments;
 use crate::failure::{Failure, Finish};
 use crate::plot::mosaic::Mosaic;
 use saltus::dbn::{Dbn, Layers};
-use saltus::{Model, ModelError};
+use saltus::{Model, ModelError, tensor_file};
 
 pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     let TrainDbnArguments { bottom: path, training } = arguments;
     let settings = training.settings();
     let files = Files::beside(&training.out, ["samples"])?;
     files.check(training.force)?;
-    let Layers::One(bottom) = Layers::load(path)? else {
+    let failed = |reason: String| Failure::Failed(format!("{}: {reason}", path.display()));
+    // Kept until the end: by then the file may be another.
+    let bytes = tensor_file::read(path).map_err(failed)?;
+    let Layers::One(bottom) = Layers::from_bytes(&bytes).map_err(failed)? else {
         return Err(Failure::Failed(format!(
             "{}: is a network already; --bottom takes a machine of `saltus train rbm`",
             path.display()
@@ -30,7 +33,7 @@ pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     check(&examples, &settings)?;
     announce(&about.heading(&settings), training.json, training.quiet)?;
     let trained = train(&examples, &settings, training.quiet)?;
-    trained.save_on_top_of(path, &files.model, &about.in_words())?;
+    trained.save_on_top_of(&bytes, &files.model, &about.in_words())?;
     let (count, steps) = SAMPLES;
     let hidden = trained.samples(count, steps)?;
     let broken = |error: ModelError| Failure::Failed(error.to_string());

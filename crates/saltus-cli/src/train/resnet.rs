@@ -12,7 +12,7 @@ use crate::number::short;
 use crate::plot;
 use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
-use crate::{announce, interrupt};
+use crate::{announce, interrupt, say};
 use folder::Folder;
 use report::{About, heading, print_json, print_text};
 use saltus::data::Examples;
@@ -33,27 +33,55 @@ const PER_CHANNEL_AND_PIXEL: f64 = 4.0 * 8.0;
 
 /// Trains and prints.
 pub fn run(arguments: &TrainResnetArguments) -> Result<Finish, Failure> {
-    match arguments.backend.unwrap_or_default() {
-        Backend::Cpu => run_on::<Cpu>(arguments),
+    let stopped = arguments.resume.as_deref().map(Stopped::read).transpose()?;
+    let before = stopped.as_ref().map(|stopped| stopped.about.backend);
+    match arguments.backend.or(before).unwrap_or_default() {
+        Backend::Cpu => run_on::<Cpu>(arguments, Backend::Cpu, stopped),
         #[cfg(feature = "burn")]
-        Backend::Burn => run_on::<saltus_nn::Burn>(arguments),
+        Backend::Burn => run_on::<saltus_nn::Burn>(arguments, Backend::Burn, stopped),
         #[cfg(not(feature = "burn"))]
         Backend::Burn => Err(Failure::Failed(
             "this saltus was built without burn: build it with `--features burn`, or with `wgpu` or \
-             `cuda` in its place for a GPU"
+             `cuda` in its place for a GPU; --backend cpu does without"
                 .to_owned(),
         )),
     }
 }
 
-fn run_on<N: Network + 'static>(arguments: &TrainResnetArguments) -> Result<Finish, Failure> {
-    match &arguments.resume {
-        Some(folder) => resume::<N>(arguments, folder),
-        None => begin::<N>(arguments),
+fn run_on<N: Network + 'static>(
+    arguments: &TrainResnetArguments,
+    backend: Backend,
+    stopped: Option<Stopped>,
+) -> Result<Finish, Failure> {
+    match stopped {
+        Some(stopped) => resume::<N>(arguments, backend, stopped),
+        None => begin::<N>(arguments, backend),
     }
 }
 
-fn begin<N: Network + 'static>(arguments: &TrainResnetArguments) -> Result<Finish, Failure> {
+/// A training that was stopped, as it is in its folder.
+struct Stopped {
+    folder: Folder,
+    checkpoint: Checkpoint,
+    about: About,
+}
+
+impl Stopped {
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let folder = Folder::new(path);
+        let checkpoint = Checkpoint::read(folder.checkpoint())?;
+        let about = serde_json::from_str(checkpoint.about()).map_err(|error| {
+            let path = folder.checkpoint();
+            Failure::Failed(format!("{}: is not of this command: {error}", path.display()))
+        })?;
+        Ok(Self { folder, checkpoint, about })
+    }
+}
+
+fn begin<N: Network + 'static>(
+    arguments: &TrainResnetArguments,
+    backend: Backend,
+) -> Result<Finish, Failure> {
     let (Some(dataset), Some(out)) = (&arguments.dataset, &arguments.out) else {
         return Err(Failure::Usage("--dataset and --out are needed".to_owned()));
     };
@@ -66,6 +94,7 @@ fn begin<N: Network + 'static>(arguments: &TrainResnetArguments) -> Result<Finis
         data: absolute(arguments.data.as_deref().unwrap_or(Path::new("."))),
         dataset: dataset.to_string(),
         values: arguments.values,
+        backend,
     };
     let settings = arguments.settings(dataset);
     let folder = Folder::new(out);
@@ -74,6 +103,9 @@ fn begin<N: Network + 'static>(arguments: &TrainResnetArguments) -> Result<Finis
     let architecture = architecture(arguments, &split)?;
     settings.check(&split.training)?;
     check_memory(&architecture, &settings)?;
+    if let Some(sentence) = arguments.unused_weight() {
+        say(&format!("saltus: {sentence}"));
+    }
     folder.begin()?;
     announce(&heading(&about, &split, &architecture, &settings), arguments.json, arguments.quiet)?;
     let training: Training<N> = Training::new(&split.training, architecture, settings)?;
@@ -82,14 +114,11 @@ fn begin<N: Network + 'static>(arguments: &TrainResnetArguments) -> Result<Finis
 
 fn resume<N: Network + 'static>(
     arguments: &TrainResnetArguments,
-    path: &Path,
+    backend: Backend,
+    stopped: Stopped,
 ) -> Result<Finish, Failure> {
-    let folder = Folder::new(path);
-    let checkpoint = Checkpoint::read(folder.checkpoint())?;
-    let mut about: About = serde_json::from_str(checkpoint.about()).map_err(|error| {
-        let path = folder.checkpoint();
-        Failure::Failed(format!("{}: is not of this command: {error}", path.display()))
-    })?;
+    let Stopped { folder, checkpoint, mut about } = stopped;
+    about.backend = backend;
     if let Some(data) = &arguments.data {
         about.data = absolute(data);
     }
@@ -147,7 +176,7 @@ fn go_on<N: Network + 'static>(
     interrupt::listen();
     let mut keeper = Keeper { folder, about, architecture, unsaved: Vec::new() };
     let every = arguments.save_every.unwrap_or(SAVE_EVERY);
-    let mut view = View::new("", arguments.quiet);
+    let mut view = View::new("", arguments.quiet).after(training.iteration());
     let ended = loop {
         if training.is_complete() {
             break Ok(Finish::Complete);
@@ -161,8 +190,7 @@ fn go_on<N: Network + 'static>(
             keeper.save(&training)?;
         }
         let done = (training.iteration(), training.settings().iterations);
-        let numbers =
-            |elapsed| format!("{}, {}", pace("iterations", done, elapsed), watched(&report));
+        let numbers = |since| format!("{}, {}", pace("iterations", done, since), watched(&report));
         if view.tell("training", done, numbers) == Wish::Stop {
             break Ok(Finish::Early);
         }

@@ -66,8 +66,8 @@ fn train(split: &Split, settings: &VaeSettings, quiet: bool) -> Result<TrainedVa
     let mut view = View::new("", quiet);
     let trained = train_vae(split, settings, |progress| {
         let done = (progress.update, progress.updates);
-        view.tell("training", done, |elapsed| {
-            let pace = pace("updates", done, elapsed);
+        view.tell("training", done, |since| {
+            let pace = pace("updates", done, since);
             match progress.latest {
                 None => pace,
                 Some(latest) => format!("{pace}, {}", report::epoch(&latest)),
@@ -92,7 +92,7 @@ fn judge(
     let mut view = View::new("", quiet);
     let bound = trained.model.bound(images, settings, |progress| {
         let done = (progress.images, progress.of);
-        view.tell("bound", done, |elapsed| pace("images", done, elapsed))
+        view.tell("bound", done, |since| pace("images", done, since))
     });
     view.finish();
     let seconds = started.elapsed().as_secs_f64();

@@ -15,7 +15,12 @@ fn write(folder: &Path, name: &str, pixels: &[u8]) {
 }
 
 fn states(examples: &Examples) -> Vec<u8> {
-    let mut rng = ChainRng::new(0, Stream::Training(0));
+    drawn(examples, 0)
+}
+
+/// What a look with that seed shows.
+fn drawn(examples: &Examples, seed: u64) -> Vec<u8> {
+    let mut rng = ChainRng::new(seed, Stream::Training(0));
     (0..examples.count())
         .flat_map(|index| {
             let mut state = vec![0; examples.space().sites()];
@@ -58,8 +63,13 @@ fn the_last_sixth_of_the_digits_validates() {
     assert_eq!(states(&split.validation.unwrap()), [0; 4]);
     // Bits to judge by are drawn once; those to learn from at every look.
     let test = split.test.unwrap();
-    assert_eq!(states(&test), states(&test));
+    assert_eq!(drawn(&test, 0), drawn(&test, 1));
     assert!(states(&test).contains(&0) && states(&test).contains(&1));
+    write(&own, "train-images-idx3-ubyte", &[128; 48]);
+    let split = Dataset::DynamicMnist.load(data.path(), None).unwrap();
+    assert_ne!(drawn(&split.training, 0), drawn(&split.training, 1));
+    let validation = split.validation.unwrap();
+    assert_eq!(drawn(&validation, 0), drawn(&validation, 1));
 }
 
 #[test]
@@ -93,6 +103,10 @@ fn any_folder_is_a_dataset() {
     let mine = Dataset::named("mine");
     let split = mine.load(data.path(), None).unwrap();
     assert_eq!(states(&split.training), [0, 1, 1, 0]);
+    // Bits stay bits, also if two values are asked for.
+    write(&own, "images-idx3-ubyte", &[0, 1, 1, 0]);
+    let bits = mine.load(data.path(), Some(2)).unwrap();
+    assert_eq!(states(&bits.training), [0, 1, 1, 0]);
     assert!(split.validation.is_none() && split.test.is_none());
     // From where the program runs, or from the root.
     let elsewhere = Dataset::named(own.to_str().unwrap());

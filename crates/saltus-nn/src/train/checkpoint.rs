@@ -161,3 +161,44 @@ fn read(path: &Path) -> Result<Checkpoint, String> {
         state,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::Cpu;
+    use crate::data::Dataset;
+    use crate::train::Preset;
+    use saltus::Sampler;
+
+    #[test]
+    fn chains_and_numbers_that_cannot_be_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint.safetensors");
+        let architecture = Architecture::new(2, 2, 2, 3).unwrap().with_blocks(0).unwrap();
+        let examples = Examples::new(architecture.space(), vec![1; 40]).unwrap();
+        let recipe = Preset::Laptop.settings(&Dataset::StaticMnist, Sampler::Dlmc);
+        let settings = TrainSettings { batch: 5, buffer: 10, ..recipe };
+        let training: Training<Cpu> = Training::new(&examples, architecture, settings).unwrap();
+        training.save(&path, "").unwrap();
+        let refused = |spoil: fn(&mut Checkpoint)| {
+            let mut checkpoint = Checkpoint::read(&path).unwrap();
+            spoil(&mut checkpoint);
+            let resumed = Training::<Cpu>::resume(&examples, checkpoint, None, Some(1));
+            resumed.err().unwrap().to_string()
+        };
+        let chains = refused(|checkpoint| checkpoint.buffer[3] = 2);
+        assert!(chains.ends_with("has chains that are no states"), "{chains}");
+        for number in [
+            refused(|checkpoint| checkpoint.average[0] = f32::NAN),
+            refused(|checkpoint| checkpoint.second[1] = f32::INFINITY),
+        ] {
+            assert!(number.ends_with("has a number that is not finite"), "{number}");
+        }
+        // Tensors of another network.
+        let numbers = Tensor::floats(&[0.0; 3], vec![3]);
+        let words = Tensors::new(&std::fs::read(&path).unwrap()).unwrap().metadata(STATE).unwrap();
+        tensor_file::write(&path, [("parameters", numbers)], (STATE, &words)).unwrap();
+        let shape = Checkpoint::read(&path).unwrap_err().to_string();
+        assert!(shape.contains("parameters") && shape.contains("[3]"), "{shape}");
+    }
+}

@@ -4,6 +4,7 @@
 //! The loss is the mean of log π over the chains minus its mean over the data.
 
 use super::settings::TrainError;
+use crate::descent::CHUNK;
 use crate::model::DeepModel;
 use crate::network::Network;
 use rayon::prelude::*;
@@ -12,8 +13,6 @@ use saltus::{Model, States};
 
 /// Parts that each of data and chains are cut into: each holds a gradient of its own.
 const PARTS: usize = 8;
-/// Numbers that one task adds up.
-const CHUNK: usize = 4096;
 
 /// Memory for gradients of a batch.
 pub(super) struct Learner<N: Network> {

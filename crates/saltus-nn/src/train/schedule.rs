@@ -9,9 +9,10 @@ pub(super) fn learning_rate(full: f64, warmup: usize, iteration: usize) -> f64 {
 /// Moves a running mean of parameters: `average = decay · average + (1 − decay) · now`.
 #[inline(always)]
 pub(super) fn move_average(average: &mut [f32], now: &[f32], decay: f64) {
-    let (kept, taken) = (decay as f32, (1.0 - decay) as f32);
+    // Rounded once: what is kept and what is taken must be one together.
+    let taken = (1.0 - decay) as f32;
     for (average, now) in average.iter_mut().zip(now) {
-        *average = kept * *average + taken * now;
+        *average += taken * (now - *average);
     }
 }
 

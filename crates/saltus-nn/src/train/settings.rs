@@ -45,7 +45,7 @@ pub enum Preset {
     /// Small enough to see digits on two cores within minutes.
     #[default]
     Laptop,
-    /// The paper's protocol, as far as it is known.
+    /// The paper's protocol, as far as it is known, but that no model is chosen by validation.
     Paper,
 }
 
@@ -104,7 +104,8 @@ impl Preset {
 
 /// Steps per iteration in the scripts of the paper's predecessors (Sun et al. 2022 for gwg and pas,
 /// Zhang et al. 2022 for dmala). Those of DLMC are not known: it gets DMALA's. Those of Gibbs are not
-/// either: it redraws as many sites as GWG tries to change.
+/// either: it redraws as many sites as GWG tries to change. (On dynamic MNIST and Omniglot the scripts
+/// let GWG flip five sites per step; here a step is one.)
 fn paper_steps(dataset: &Dataset, sampler: Sampler) -> usize {
     use Dataset::*;
     match (sampler, dataset) {

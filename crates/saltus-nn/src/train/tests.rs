@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::data::Dataset;
+use saltus::data::{Binarisation, Images};
 use saltus::math::log_sum_exp;
 use saltus::{Sampler, Space, States};
 
@@ -126,6 +127,69 @@ fn a_resumed_training_is_one_that_never_stopped() {
 }
 
 #[test]
+fn images_drawn_at_every_look_and_new_epochs_are_resumed_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint.safetensors");
+    let pixels = (0..25 * 6).map(|pixel| (pixel * 37 % 256) as u8).collect();
+    let images = Images { rows: 2, columns: 3, pixels };
+    // An epoch is two batches.
+    let examples = Examples::from_images(images, 2, Binarisation::Stochastic).unwrap();
+    let settings = TrainSettings { iterations: 12, batch: 10, ..settings(Sampler::Dlmc) };
+    let run = |training: &mut Training, until: usize| {
+        while training.iteration() < until {
+            training.iterate().unwrap();
+        }
+    };
+    let mut whole = Training::new(&examples, architecture(2), settings.clone()).unwrap();
+    run(&mut whole, 12);
+    let mut stopped = Training::new(&examples, architecture(2), settings).unwrap();
+    run(&mut stopped, 7);
+    stopped.save(&path, "").unwrap();
+    let checkpoint = Checkpoint::read(&path).unwrap();
+    let mut resumed = Training::resume(&examples, checkpoint, None, Some(2)).unwrap();
+    run(&mut resumed, 12);
+    assert_eq!(resumed.model().parameters(), whole.model().parameters());
+    assert_eq!(resumed.buffer(), whole.buffer());
+}
+
+#[test]
+fn batches_of_any_size_move_all_their_chains() {
+    let architecture = architecture(2);
+    let (examples, _) = examples(&architecture);
+    for (batch, sampler) in
+        (1..=21).flat_map(|batch| [(batch, Sampler::Dlmc), (batch, Sampler::Gibbs)])
+    {
+        let settings = TrainSettings { batch, buffer: batch, steps: 60, ..settings(sampler) };
+        let mut training: Training = Training::new(&examples, architecture, settings).unwrap();
+        let before = training.buffer().states().to_vec();
+        training.iterate().unwrap();
+        let after = training.buffer().states().to_vec();
+        let stayed = before.chunks(6).zip(after.chunks(6)).filter(|(one, other)| one == other);
+        // Of 64 states, a chain may come back to its own.
+        assert!(stayed.count() <= 2, "{batch} chains, {sampler}");
+    }
+}
+
+#[test]
+fn recipes_are_those_of_the_protocol() {
+    use Dataset::*;
+    let steps = |sampler: Sampler| {
+        [StaticMnist, DynamicMnist, Omniglot, Caltech, Frey, Histopathology]
+            .map(|dataset| Preset::Paper.settings(&dataset, sampler).steps)
+    };
+    assert_eq!(steps(Sampler::Gwg), [50, 50, 40, 100, 100, 100]);
+    assert_eq!(steps(Sampler::Pas), [30, 30, 30, 100, 50, 40]);
+    assert_eq!(steps(Sampler::Dmala), [40; 6]);
+    let paper = Preset::Paper.settings(&StaticMnist, Sampler::Dlmc);
+    assert_eq!((paper.iterations, paper.warmup, paper.batch), (50_000, 10_000, 100));
+    assert_eq!((paper.learning_rate, paper.decay, paper.buffer), (1e-4, 0.999, 10_000));
+    assert_eq!(Preset::Paper.settings(&Caltech, Sampler::Dlmc).buffer, 1000);
+    for sampler in [Sampler::Gwg, Sampler::Pas, Sampler::Dlmc] {
+        assert_eq!(Preset::Laptop.settings(&Caltech, sampler).steps, 10);
+    }
+}
+
+#[test]
 fn divergence_is_reported_and_leaves_the_checkpoint_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint.safetensors");
@@ -190,6 +254,7 @@ fn settings_that_make_no_sense_are_refused() {
             TrainSettings { target_acceptance: Some(0.5), ..settings(Sampler::Gwg) },
             "gwg has no scale",
         ),
+        (settings(Sampler::Dld), "count by weights, which a replay buffer does not have"),
     ];
     for (settings, sentence) in cases {
         let failed = Training::<Cpu>::new(&examples, architecture, settings).err().unwrap();

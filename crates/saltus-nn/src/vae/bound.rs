@@ -4,8 +4,8 @@
 //! log p(x) ≥ E log (1/K) Σ p(x, z) / q(z | x). It grows with K, towards log p(x).
 
 use super::posterior::{Posterior, fill_noise};
-use super::train::pool;
 use super::{Vae, VaeError, pixels};
+use crate::descent::pool;
 use crate::train::streams;
 use rayon::prelude::*;
 use saltus::data::Examples;
@@ -98,7 +98,7 @@ impl Vae {
             )));
         }
         settings.check()?;
-        let pool = pool(threads)?;
+        let pool = pool(threads).map_err(VaeError::Threads)?;
         let of = examples.count();
         let mut bounds = Vec::with_capacity(of);
         while bounds.len() < of {

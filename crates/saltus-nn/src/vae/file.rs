@@ -2,12 +2,11 @@
 
 use super::sizes::Layer;
 use super::{Vae, VaeSizes};
+use crate::file::{ABOUT, file_error};
 use saltus::ModelError;
 use saltus::tensor_file::{self, Tensor, Tensors};
 use std::path::Path;
 
-/// The key of the metadata.
-const ABOUT: &str = "about";
 /// The biases of the pixels, whose shape is that of an image.
 const PIXELS: &str = "decoder.last.bias";
 
@@ -33,10 +32,6 @@ impl Vae {
         let path = path.as_ref();
         read(path).map_err(|reason| file_error(path, reason))
     }
-}
-
-fn file_error(path: &Path, reason: String) -> ModelError {
-    ModelError::File { path: path.display().to_string(), reason }
 }
 
 /// The tensors of a layer: their names, their shapes, and where their numbers are among the parameters.

@@ -13,7 +13,7 @@ pub(super) fn forward(pairs: &mut [f32], units: &mut [f32], per_row: usize) {
             {
                 let (numbers, gates) = pairs.split_at_mut(per_row);
                 for ((number, gate), unit) in numbers.iter().zip(gates).zip(units) {
-                    *gate = logistic(*gate).1;
+                    *gate = if gate.is_nan() { *gate } else { logistic(*gate).1 };
                     *unit = *number * *gate;
                 }
             }

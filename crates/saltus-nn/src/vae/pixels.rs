@@ -11,7 +11,9 @@ fn log_prob_of_bit(bit: f32, log_odds: f32) -> f64 {
     // log σ(l) if the bit is 1, log σ(−l) if it is 0.
     let towards = if bit > 0.5 { log_odds } else { -log_odds };
     let (log, _, _) = logistic(towards);
-    f64::from(towards.min(0.0)) - f64::from(log)
+    // Not `min`, which would make a number of NaN.
+    let below = if towards > 0.0 { 0.0 } else { towards };
+    f64::from(below) - f64::from(log)
 }
 
 /// The logarithm of an image's probability.

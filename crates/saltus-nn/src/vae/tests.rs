@@ -96,4 +96,12 @@ fn what_makes_no_sense_is_refused() {
     let huge = Vae::new(vae.sizes, vec![1e30; vae.parameters.len()]).unwrap();
     let sentence = refused(&huge, &good.training, 5);
     assert!(sentence.contains("its bound at image 0 is "), "{sentence}");
+    // An encoder that says nothing, and a decoder whose sums are infinity minus infinity.
+    let decoder = vae.sizes.layers()[3].1.weight.start;
+    let mut numbers = vec![0.0; vae.parameters.len()];
+    for (index, number) in numbers[decoder..].iter_mut().enumerate() {
+        *number = if index % 2 == 0 { 1e30 } else { -1e30 };
+    }
+    let sentence = refused(&Vae::new(vae.sizes, numbers).unwrap(), &good.training, 5);
+    assert!(sentence.contains("its bound at image 0 is "), "{sentence}");
 }

@@ -4,22 +4,15 @@ use super::learner::{Learner, Terms};
 use super::posterior::fill_noise;
 use super::{Vae, VaeError, VaeSettings};
 use crate::data::Split;
+use crate::descent::{descend, pool};
 use crate::train::order::Order;
 use crate::train::streams;
-use rayon::ThreadPool;
-use rayon::prelude::*;
 use saltus::ChainRng;
 use saltus::data::Examples;
-use saltus::math::vectorised;
 use saltus::run::Wish;
 use saltus::train::adam::{Moments, Step};
 use serde::Serialize;
 use std::time::Instant;
-
-/// Parameters beyond this have nothing to do with data.
-const LARGEST: f32 = 1e6;
-/// Parameters that one task moves.
-const CHUNK: usize = 4096;
 
 /// How an epoch went.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -78,7 +71,7 @@ pub fn train_vae(
 ) -> Result<TrainedVae, VaeError> {
     let sizes = settings.check(split)?;
     let started = Instant::now();
-    let pool = pool(settings.threads)?;
+    let pool = pool(settings.threads).map_err(VaeError::Threads)?;
     let vae = pool.install(|| Vae::random(sizes, settings.seed));
     let mut training = Training::new(&split.training, settings, vae);
     let per_epoch = split.training.count() / settings.batch;
@@ -146,14 +139,6 @@ struct Best {
     parameters: Vec<f32>,
 }
 
-/// Threads of their own, so that others' settings do not matter.
-pub(super) fn pool(threads: Option<usize>) -> Result<ThreadPool, VaeError> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|error| VaeError::Threads(error.to_string()))
-}
-
 /// Everything a training changes.
 struct Training<'a> {
     examples: &'a Examples,
@@ -195,27 +180,10 @@ impl<'a> Training<'a> {
 
     /// Moves the parameters along their gradient; whether they are numbers to go on with.
     fn step(&mut self, step: Step) -> bool {
-        let Self { vae, learner, moments: Moments { first, second }, .. } = self;
+        let Self { vae, learner, moments, .. } = self;
         let mut usable = true;
         vae.change_parameters(|parameters| {
-            usable = parameters
-                .par_chunks_mut(CHUNK)
-                .zip(learner.gradient.par_chunks(CHUNK))
-                .zip(first.par_chunks_mut(CHUNK))
-                .zip(second.par_chunks_mut(CHUNK))
-                .map(|(((parameters, gradient), first), second)| {
-                    vectorised(
-                        #[inline(always)]
-                        || {
-                            step.apply(parameters, gradient, (first, second));
-                            // NaN is not below anything.
-                            parameters
-                                .iter()
-                                .fold(true, |all, number| all & (number.abs() <= LARGEST))
-                        },
-                    )
-                })
-                .reduce(|| true, |one, other| one && other);
+            usable = descend(step, &learner.gradient, moments, parameters);
         });
         usable
     }

@@ -70,15 +70,19 @@ impl Block<'_> {
     pub(super) fn advance(&mut self, ladder: Ladder, visits: Range<usize>) -> Result<(), AisError> {
         let last = ladder.visits(self.direction);
         for number in visits.start..visits.end.min(last) {
-            let visit = ladder.visit(self.direction, number);
-            self.walk.visit(&visit, &mut self.chains).map_err(|error| AisError::Failed {
-                direction: self.direction,
-                chain: self.first_chain + error.chain,
-                beta: visit.beta,
-                cause: error.cause,
-            })?;
+            self.visit(&ladder.visit(self.direction, number))?;
         }
         Ok(())
+    }
+
+    /// One visit of all its chains.
+    pub(super) fn visit(&mut self, visit: &Visit) -> Result<(), AisError> {
+        self.walk.visit(visit, &mut self.chains).map_err(|error| AisError::Failed {
+            direction: self.direction,
+            chain: self.first_chain + error.chain,
+            beta: visit.beta,
+            cause: error.cause,
+        })
     }
 
     pub(super) fn snapshot(&self) -> impl Iterator<Item = ChainSnapshot> {

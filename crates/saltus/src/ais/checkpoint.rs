@@ -27,8 +27,17 @@ pub(super) struct Fingerprint {
     pub(super) sites: usize,
     pub(super) values: usize,
     pub(super) reverse_chains: usize,
-    /// log π of a few states, log p of the same, and the sum of log p over the starts.
+    /// log π of a few states, and log p of the same.
     pub(super) log_probs: Vec<f64>,
+    /// Hash of the states that reverse chains started from.
+    pub(super) starts: u64,
+}
+
+/// FNV-1a of 64 bits: it tells states apart, and is the same on every machine and in every version.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 impl Fingerprint {
@@ -49,7 +58,10 @@ impl Fingerprint {
                 self.reverse_chains, other.reverse_chains
             ));
         }
-        other_model(&self.log_probs, &other.log_probs)
+        other_model(&self.log_probs, &other.log_probs).or_else(|| {
+            let others = self.starts != other.starts;
+            others.then(|| "its reverse chains started from other states".to_owned())
+        })
     }
 }
 
@@ -75,5 +87,22 @@ impl AisCheckpoint {
             return Err(AisError::Checkpoint("its chains are not whole".to_owned()));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_specification() {
+        let cases = [
+            ("", 0xcbf2_9ce4_8422_2325_u64),
+            ("a", 0xaf63_dc4c_8601_ec8c),
+            ("foobar", 0x8594_4171_f739_67e8),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(hash(text.as_bytes()), expected, "{text}");
+        }
     }
 }

@@ -22,10 +22,16 @@ pub(super) struct Driver<'d, 'a> {
     /// Known if checkpoints are kept.
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scales: &'d Scales,
-    pub(super) time_limit: Option<Duration>,
+    /// When annealing began, and when it must stop.
+    pub(super) began: Instant,
+    pub(super) deadline: Option<Instant>,
     /// Visits that every chain has made.
     pub(super) visits: usize,
     pub(super) seconds: f64,
+    /// Whether the latest checkpoint was kept.
+    pub(super) kept: bool,
+    /// Why the last one was not.
+    pub(super) not_kept: Option<String>,
 }
 
 impl Driver<'_, '_> {
@@ -49,15 +55,21 @@ impl Driver<'_, '_> {
 
     /// Everything that is left to do.
     pub(super) fn run(&mut self) -> Result<Ended, AisError> {
-        let (began, before, total) = (Instant::now(), self.seconds, self.total());
-        let mut kept = began;
+        let (began, before, total) = (self.began, self.seconds, self.total());
+        let seconds = || before + began.elapsed().as_secs_f64();
+        if self.visits < total {
+            self.seconds = seconds();
+            // If nothing can be kept, that shall be known before the work.
+            self.keep()?;
+        }
+        let mut kept = Instant::now();
         let mut piece = 1;
         while self.visits < total {
             let piece_began = Instant::now();
             let visits = self.visits..total.min(self.visits + piece);
             self.advance(visits.clone())?;
             self.visits = visits.end;
-            self.seconds = before + began.elapsed().as_secs_f64();
+            self.seconds = seconds();
             let per_visit = piece_began.elapsed().as_secs_f64() / visits.len() as f64;
             let fitting = HEARTBEAT.as_secs_f64() / per_visit.max(1e-9);
             piece = (fitting as usize).clamp(1, 4 * piece);
@@ -69,7 +81,7 @@ impl Driver<'_, '_> {
             let ended = if wish == Wish::Stop {
                 Some(Ended::Interrupted)
             } else {
-                let late = self.time_limit.is_some_and(|limit| began.elapsed() >= limit);
+                let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
                 late.then_some(Ended::TimeLimit)
             };
             if let Some(ended) = ended {
@@ -81,7 +93,8 @@ impl Driver<'_, '_> {
                 self.keep()?;
             }
         }
-        self.keep()?;
+        // What is complete is worth having all the same.
+        self.not_kept = self.keep().err().map(|error| error.to_string());
         Ok(Ended::Complete)
     }
 
@@ -103,7 +116,9 @@ impl Driver<'_, '_> {
             visits: self.visits,
             chains: self.blocks.iter().flat_map(Block::snapshot).collect(),
         };
-        keeper(&checkpoint).map_err(AisError::NotKept)
+        let result = keeper(&checkpoint);
+        self.kept = result.is_ok();
+        result.map_err(AisError::NotKept)
     }
 
     /// log w of the chains of a direction, in order.

@@ -28,8 +28,13 @@ pub struct AisOutcome {
     pub scale: Option<f64>,
     /// Threads that were used.
     pub threads: usize,
-    /// Wall time.
+    /// Wall time, that of finding the scale included.
     pub seconds: f64,
     /// How it ended: complete, interrupted or at the time limit.
     pub ended: Ended,
+    /// Whether the chains are kept as they are, in a checkpoint. They are not if it was stopped while
+    /// the scale was still being found.
+    pub kept: bool,
+    /// Why they could not be kept at last, if everything is complete nevertheless.
+    pub not_kept: Option<String>,
 }

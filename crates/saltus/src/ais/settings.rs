@@ -36,7 +36,7 @@ pub struct AisSettings {
     pub seed: u64,
     /// Threads, or as many as the machine has. Results do not depend on it.
     pub threads: Option<usize>,
-    /// Wall time after which annealing stops, to be resumed.
+    /// Wall time after which annealing stops, to be resumed; finding the scale is part of it.
     pub time_limit: Option<Duration>,
 }
 

@@ -4,7 +4,6 @@ use super::remembered::Remembered;
 use crate::model::graph::Graph;
 use crate::model::independent::Independent;
 use crate::model::{Differences, Model, ModelError};
-use crate::rng::ChainRng;
 use crate::space::{Space, States};
 use std::sync::Arc;
 
@@ -158,14 +157,6 @@ impl<M: Model> Model for Tempered<'_, M> {
 
     fn graph(&self) -> Option<&Graph> {
         self.model.graph()
-    }
-
-    fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
-        self.base.draw(rng, state);
-    }
-
-    fn block_size(&self, chains: usize) -> usize {
-        self.model.block_size(chains)
     }
 }
 

@@ -348,10 +348,95 @@ fn what_cannot_be_annealed_is_refused_in_a_sentence() {
     assert!(refused(back).contains("it has 0 reverse chains, this annealing has 2"));
     let other = Rbm::random(8, 4, 2, 0).unwrap();
     assert!(refused(Ais::new(&other, &good)).contains("log π of a state was"));
+    assert!(!refused(Ais::new(&other, &good)).contains("reverse chains"));
     let smaller = Rbm::random(7, 4, 2, 0).unwrap();
     assert!(refused(Ais::new(&smaller, &good)).contains("8 sites × 2 values, this one has 7"));
-    let full = Ais::new(&machine, &good).keep(Duration::ZERO, |_| Err("no room".to_owned()));
+}
+
+#[test]
+fn reverse_chains_that_start_elsewhere_are_not_resumed() {
+    // To uniform sites all starts are equally likely.
+    fn from<'a>(machine: &'a Rbm, settings: &'a AisSettings, starts: [[u8; 8]; 2]) -> Ais<'a> {
+        let uniform = Independent::uniform(machine.space());
+        Ais::alternating(machine, settings).base(uniform).reverse_from(starts.concat())
+    }
+    let (machine, _) = strong_machine();
+    let settings = settings(4, 20);
+    let mut kept = None;
+    let keep = |checkpoint: &AisCheckpoint| {
+        kept = Some(checkpoint.clone());
+        Ok(())
+    };
+    let one = [[0; 8], [1; 8]];
+    from(&machine, &settings, one).keep(Duration::ZERO, keep).go().unwrap();
+    let kept = kept.unwrap();
+    let other = from(&machine, &settings, [one[1], one[0]]).resume(kept.clone());
+    let sentence = other.go().unwrap_err().to_string();
+    assert!(sentence.ends_with("its reverse chains started from other states"), "{sentence}");
+    assert!(from(&machine, &settings, one).resume(kept).go().is_ok());
+}
+
+#[test]
+fn what_cannot_be_kept_is_known_before_the_work_and_costs_no_estimate_after_it() {
+    let (machine, _) = strong_machine();
+    let settings = settings(4, 20);
+    let mut told = 0;
+    let full = Ais::alternating(&machine, &settings)
+        .monitor(|_| {
+            told += 1;
+            Wish::Continue
+        })
+        .keep(Duration::ZERO, |_| Err("no room".to_owned()));
     assert_eq!(full.go().unwrap_err().to_string(), "no room");
+    assert_eq!(told, 0);
+
+    let whole = Ais::alternating(&machine, &settings).go().unwrap();
+    assert!(!whole.kept && whole.not_kept.is_none());
+    // Room for all checkpoints but the last, after nineteen temperatures.
+    let filled = Ais::alternating(&machine, &settings)
+        .keep(Duration::ZERO, |checkpoint| match checkpoint.visits() {
+            19 => Err("no room".to_owned()),
+            _ => Ok(()),
+        })
+        .go()
+        .unwrap();
+    assert_eq!((filled.kept, filled.not_kept.as_deref()), (false, Some("no room")));
+    assert_eq!(numbers(&filled), numbers(&whole));
+    let kept = Ais::alternating(&machine, &settings).keep(Duration::ZERO, |_| Ok(())).go().unwrap();
+    assert!(kept.kept && kept.not_kept.is_none());
+}
+
+#[test]
+fn tuning_is_part_of_the_time() {
+    let (machine, _) = strong_machine();
+    let time_limit = Some(Duration::ZERO);
+    let settings = AisSettings { time_limit, ..settings(4, 1000) };
+    let mut kept = 0;
+    let mut tuned = 0;
+    let stopped = Ais::new(&machine, &settings)
+        .monitor(|progress| {
+            tuned += usize::from(progress.tuning);
+            Wish::Continue
+        })
+        .keep(Duration::ZERO, |_| {
+            kept += 1;
+            Ok(())
+        })
+        .go()
+        .unwrap();
+    assert_eq!((stopped.ended, stopped.kept, stopped.scale), (Ended::TimeLimit, false, None));
+    assert!(stopped.seconds > 0.0);
+    assert_eq!((tuned, kept), (1, 0));
+    // Without tuning, the first temperature is reached and kept.
+    let mut visits = 0;
+    let stopped = Ais::alternating(&machine, &settings)
+        .keep(Duration::ZERO, |checkpoint| {
+            visits = checkpoint.visits();
+            Ok(())
+        })
+        .go()
+        .unwrap();
+    assert_eq!((stopped.ended, stopped.kept, visits), (Ended::TimeLimit, true, 1));
 }
 
 #[cfg(feature = "zarr")]

@@ -8,6 +8,7 @@ use crate::ais::streams;
 use crate::math::{sigmoid, softplus};
 use crate::model::{Model, ModelError};
 use crate::rng::ChainRng;
+use crate::run::Wish;
 use crate::space::States;
 use rayon::prelude::*;
 
@@ -16,15 +17,16 @@ const AT_ONCE: usize = 256;
 
 impl Dbn {
     /// The mean over states of the bound of log p, plus log Z of the top machine. `draws` hidden
-    /// states are drawn for each; `progress` is told how many states are done, of how many.
+    /// states are drawn for each; `monitor` is told how many states are done, of how many; nothing
+    /// comes back if it asks to stop.
     pub fn mean_log_bound(
         &self,
         states: &[u8],
         draws: usize,
         seed: u64,
         threads: Option<usize>,
-        mut progress: impl FnMut(usize, usize),
-    ) -> Result<f64, ModelError> {
+        mut monitor: impl FnMut(usize, usize) -> Wish,
+    ) -> Result<Option<f64>, ModelError> {
         let pool = crate::threads::pool(threads).map_err(|reason| {
             ModelError::Evaluation(format!("threads could not be started: {reason}"))
         })?;
@@ -33,15 +35,17 @@ impl Dbn {
         for block in states.chunks(AT_ONCE) {
             let first = bounds.len();
             let bound = |(number, state): (usize, &&[u8])| {
-                let mut rng = ChainRng::new(seed, streams::draw(first + number));
+                let mut rng = ChainRng::new(seed, streams::bound(first + number));
                 self.log_bound(state, draws, &mut rng)
             };
             let found: Result<Vec<f64>, ModelError> =
                 pool.install(|| block.par_iter().enumerate().map(bound).collect());
             bounds.extend(found?);
-            progress(bounds.len(), states.len());
+            if monitor(bounds.len(), states.len()) == Wish::Stop && bounds.len() < states.len() {
+                return Ok(None);
+            }
         }
-        Ok(bounds.iter().sum::<f64>() / bounds.len() as f64)
+        Ok(Some(bounds.iter().sum::<f64>() / bounds.len() as f64))
     }
 
     /// The bound for one state.
@@ -70,7 +74,7 @@ impl Dbn {
         let mut hidden = vec![0; states.len() / self.space().sites() * units];
         let rows = states.chunks_exact(self.space().sites()).zip(hidden.chunks_exact_mut(units));
         for (number, (state, hidden)) in rows.enumerate() {
-            let mut rng = ChainRng::new(seed, streams::draw(number));
+            let mut rng = ChainRng::new(seed, streams::hidden_start(number));
             draw(&self.hidden_inputs(state), &mut rng, hidden);
         }
         hidden
@@ -93,6 +97,8 @@ fn draw(inputs: &[f64], rng: &mut ChainRng, hidden: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ais::draw_examples;
+    use crate::data::{Binarisation, Examples, Images};
     use crate::math::log_sum_exp;
     use crate::model::rbm::Rbm;
 
@@ -142,6 +148,11 @@ mod tests {
             .collect()
     }
 
+    fn mean_log_bound(network: &Dbn, state: &[u8], draws: usize) -> f64 {
+        let bound = network.mean_log_bound(state, draws, 0, Some(1), |_, _| Wish::Continue);
+        bound.unwrap().expect("not stopped")
+    }
+
     #[test]
     fn the_bound_is_below_and_close() {
         for values in [2, 3] {
@@ -151,10 +162,10 @@ mod tests {
             let exact = exact(&network);
             let total: f64 = exact.iter().map(|log| log.exp()).sum();
             assert!((total - 1.0).abs() < 1e-6, "{total}");
-            let listed = network.top().enumerate(None, |_, _| crate::run::Wish::Continue);
+            let listed = network.top().enumerate(None, |_, _| Wish::Continue);
             let log_z = listed.unwrap().unwrap().log_z();
             for (state, exact) in all_states(3, values).iter().zip(&exact) {
-                let bound = network.mean_log_bound(state, 4000, 0, Some(1), |_, _| {}).unwrap();
+                let bound = mean_log_bound(&network, state, 4000);
                 let gap = exact - (bound - log_z);
                 // The gap is a divergence; of 4,000 draws a few hundredths are chance.
                 assert!(gap > -0.1 && gap < 1.5, "{state:?}: {gap}");
@@ -171,9 +182,71 @@ mod tests {
         let network = Dbn::new(bottom, top).unwrap();
         let log_z = (1.0 + 0.3f64.exp()).ln() + (1.0 + (-0.8f64).exp()).ln() + 2f64.ln();
         for (state, exact) in all_states(3, 2).iter().zip(exact(&network)) {
-            let bound = network.mean_log_bound(state, 2000, 0, Some(1), |_, _| {}).unwrap();
+            let bound = mean_log_bound(&network, state, 2000);
             // Draws of log p(h) have a standard deviation below 0.6.
             assert!((bound - log_z - exact).abs() < 0.067, "{bound} {exact}");
         }
+    }
+
+    #[test]
+    fn hidden_units_are_not_drawn_by_the_numbers_that_drew_the_pixels() {
+        // Pixels and hidden units are fair coins, as nearly as grays can be: drawn by the same numbers
+        // they would be equal.
+        const UNITS: usize = 1000;
+        let images = Images { rows: 1, columns: UNITS, pixels: vec![128; UNITS] };
+        let examples = Examples::from_images(images, 2, Binarisation::Stochastic).unwrap();
+        let state = draw_examples(&examples, 1, 5);
+        let machine = |sites: usize, hidden: usize| {
+            Rbm::new(2, &vec![0.0; sites * hidden], &vec![0.0; hidden], &vec![0.0; sites], None)
+        };
+        let bottom = machine(UNITS, UNITS).unwrap();
+        let network = Dbn::new(bottom, machine(UNITS, 1).unwrap()).unwrap();
+        let hidden = network.draw_hidden(&state, 5);
+        let again = network.draw_sites(&hidden, 5);
+        for (one, other) in [(&state, &hidden), (&hidden, &again), (&state, &again)] {
+            let equal = one.iter().zip(other).filter(|(one, other)| one == other).count();
+            // Five standard deviations of a thousand fair coins are 79.
+            assert!(equal.abs_diff(500) < 80, "{equal}");
+        }
+    }
+
+    #[test]
+    fn the_units_of_a_bound_are_not_drawn_by_the_numbers_that_drew_the_pixels() {
+        // Every hidden unit is a fair coin for the bottom machine, and the top one gives e² to a unit
+        // that is on: log p(h) is twice the number of units that are on, up to a constant.
+        const UNITS: usize = 400;
+        let images = Images { rows: 1, columns: UNITS, pixels: vec![128; UNITS] };
+        let examples = Examples::from_images(images, 2, Binarisation::Stochastic).unwrap();
+        let weight = vec![0.0; UNITS * UNITS];
+        let bottom = Rbm::new(2, &weight, &[0.0; UNITS], &[0.0; UNITS], None).unwrap();
+        let top = Rbm::new(2, &[0.0; UNITS], &[0.0], &[2.0; UNITS], None).unwrap();
+        let network = Dbn::new(bottom, top).unwrap();
+        let mut pairs = Vec::new();
+        for seed in 0..200 {
+            let state = draw_examples(&examples, 1, seed);
+            let bound = network.mean_log_bound(&state, 1, seed, Some(1), |_, _| Wish::Continue);
+            let on = f64::from(state.iter().map(|value| u32::from(*value)).sum::<u32>());
+            pairs.push((on, bound.unwrap().unwrap()));
+        }
+        let count = pairs.len() as f64;
+        let (x, y) = pairs.iter().fold((0.0, 0.0), |(x, y), pair| (x + pair.0, y + pair.1));
+        let sums = pairs.iter().fold([0.0; 3], |[xx, xy, yy], pair| {
+            let (x, y) = (pair.0 - x / count, pair.1 - y / count);
+            [xx + x * x, xy + x * y, yy + y * y]
+        });
+        let correlation = sums[1] / (sums[0] * sums[2]).sqrt();
+        // Five standard deviations of a correlation of 200 independent pairs.
+        assert!(correlation.abs() < 0.36, "{correlation}");
+    }
+
+    #[test]
+    fn a_monitor_can_stop_the_bound() {
+        let network =
+            Dbn::new(Rbm::random(3, 4, 2, 1).unwrap(), Rbm::random(4, 5, 2, 2).unwrap()).unwrap();
+        let stopped =
+            network.mean_log_bound(&[0; 3 * (AT_ONCE + 1)], 1, 0, Some(1), |_, _| Wish::Stop);
+        assert_eq!(stopped, Ok(None));
+        let whole = network.mean_log_bound(&[0; 3], 1, 0, Some(1), |_, _| Wish::Stop);
+        assert!(whole.unwrap().is_some());
     }
 }

@@ -1,5 +1,5 @@
-//! Chains that someone else owns, moved by a named sampler: what training and annealing need, where
-//! the model changes between one walk and the next.
+//! Chains that someone else owns, moved by a named sampler: what training needs, where the model
+//! changes between one walk and the next.
 
 use super::transition::{Transition, WithKernel};
 use super::{Kernel, Position, StepError, StepReport};

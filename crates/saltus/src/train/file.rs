@@ -14,13 +14,12 @@ pub(super) fn write(
     tensor_file::write(path, tensors, ("training", training)).map_err(|reason| failed(path, reason))
 }
 
-/// The tensors of a machine's file as they are, by names with a prefix.
-pub(super) fn copy(path: &Path, prefix: &str) -> Result<Vec<(String, Tensor)>, TrainError> {
-    let failed = |reason| failed(path, reason);
-    let bytes = tensor_file::read(path).map_err(failed)?;
-    let tensors = Tensors::new(&bytes).map_err(failed)?;
+/// The tensors in the bytes of a machine's file as they are, by names with a prefix; the error is the
+/// reason alone.
+pub(super) fn copy(bytes: &[u8], prefix: &str) -> Result<Vec<(String, Tensor)>, String> {
+    let tensors = Tensors::new(bytes)?;
     // What the file has besides is not part of the machine.
-    file::machine(&tensors, "").map_err(failed)?;
+    file::machine(&tensors, "")?;
     let of_machine = ["weight", "hidden_bias", "visible_bias", "data_mean"];
     let found = of_machine.into_iter().filter_map(|name| Some((name, tensors.floats(name).ok()?)));
     let copied = found.map(|(name, (numbers, shape))| {
@@ -29,6 +28,6 @@ pub(super) fn copy(path: &Path, prefix: &str) -> Result<Vec<(String, Tensor)>, T
     Ok(copied.collect())
 }
 
-fn failed(path: &Path, reason: String) -> TrainError {
+pub(super) fn failed(path: &Path, reason: String) -> TrainError {
     TrainError::File { path: path.display().to_string(), reason }
 }

@@ -329,7 +329,8 @@ fn a_network_is_saved_with_both_machines() {
     let hidden = examples.hidden_units_of(bottom.machine().unwrap()).unwrap();
     let settings = TrainSettings { hidden: 6, steps: 2, batch: 20, ..TrainSettings::default() };
     let top = train_rbm(&hidden, &settings, |_| Wish::Continue).unwrap();
-    top.save_on_top_of(path("bottom"), path("network"), "top").unwrap();
+    let bytes = std::fs::read(path("bottom")).unwrap();
+    top.save_on_top_of(&bytes, path("network"), "top").unwrap();
     let (network, one) = (Layers::load(path("network")), Layers::load(path("bottom")));
     let (Ok(Layers::Two(network)), Ok(Layers::One(_))) = (network, one) else {
         panic!("not a network and a machine");
@@ -339,8 +340,9 @@ fn a_network_is_saved_with_both_machines() {
     assert_eq!((network.top().hidden(), network.space().values()), (6, 3));
     let sentence = Rbm::load(path("network")).unwrap_err().to_string();
     assert!(sentence.contains("has no tensor hidden_bias; it has bottom."), "{sentence}");
-    let sentence = top.save_on_top_of(path("none"), path("other"), "").unwrap_err().to_string();
-    assert!(sentence.contains("none: cannot be read"), "{sentence}");
+    let sentence = top.save_on_top_of(b"none", path("other"), "").unwrap_err().to_string();
+    assert!(sentence.contains("other: cannot be written: the bottom machine is not a whole"));
+    assert!(!path("other").exists());
     let mismatch = Dbn::new(bottom.machine().unwrap(), bottom.machine().unwrap()).unwrap_err();
     assert!(mismatch.to_string().contains("but the bottom one has 40 hidden units"), "{mismatch}");
 }

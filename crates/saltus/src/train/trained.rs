@@ -88,18 +88,22 @@ impl Trained {
         file::write(path.as_ref(), self.tensors(""), &self.in_words(about))
     }
 
-    /// Writes it as the top machine of a network whose bottom machine is in the file `bottom`, for
-    /// [`Layers::load`](crate::dbn::Layers::load).
+    /// Writes it as the top machine of a network for [`Layers::load`](crate::dbn::Layers::load).
+    /// `bottom` are the bytes of the bottom machine's file, as they were when it gave the examples:
+    /// by now the file may be another.
     pub fn save_on_top_of(
         &self,
-        bottom: impl AsRef<Path>,
+        bottom: &[u8],
         path: impl AsRef<Path>,
         about: &str,
     ) -> Result<(), TrainError> {
+        let path = path.as_ref();
         let [of_bottom, of_top] = PREFIXES;
-        let mut tensors = file::copy(bottom.as_ref(), of_bottom)?;
+        let mut tensors = file::copy(bottom, of_bottom).map_err(|reason| {
+            file::failed(path, format!("cannot be written: the bottom machine {reason}"))
+        })?;
         tensors.extend(self.tensors(of_top));
-        file::write(path.as_ref(), tensors, &self.in_words(about))
+        file::write(path, tensors, &self.in_words(about))
     }
 
     /// Its parameters, by names with that prefix.

@@ -1,6 +1,6 @@
 //! The course of a training as a picture: what people watch, over its iterations.
 
-use super::report::{ACCEPTANCE, CHANGED, GAP};
+use super::report::{ACCEPTANCE, CHANGED, GAP, mean};
 use crate::plot::axis::Axis;
 use crate::plot::frame::{COLOURS, GROUND, Row, TOP};
 
@@ -36,9 +36,6 @@ pub fn draw(history: &[Vec<f64>], title: &str) -> String {
 /// Iterations and means of a column.
 fn means(history: &[Vec<f64>], column: usize) -> Vec<(f64, f64)> {
     let lines = history.chunks(history.len().div_ceil(POINTS).max(1));
-    let mean = |lines: &[Vec<f64>], column: usize| {
-        lines.iter().filter_map(|line| line.get(column)).sum::<f64>() / lines.len() as f64
-    };
     let points = lines.map(|lines| (mean(lines, 0), mean(lines, column)));
     points.filter(|(_, mean)| mean.is_finite()).collect()
 }

@@ -50,19 +50,31 @@ impl Folder {
         if self.path.exists() && !self.path.is_dir() {
             return Err(self.failed("is no folder"));
         }
-        if self.checkpoint().exists() && !force {
-            return Err(self
-                .failed("has a training already: --resume goes on with it, --force replaces it"));
+        if force || self.files().is_empty() {
+            return Ok(());
         }
-        Ok(())
+        Err(self.failed(if self.checkpoint().exists() {
+            "has a training already: --resume goes on with it, --force replaces it"
+        } else {
+            "has files of a training that cannot be resumed: --force replaces them"
+        }))
     }
 
-    /// Makes it, with an empty history.
+    /// The files of a training that are there.
+    fn files(&self) -> Vec<PathBuf> {
+        let named = [self.checkpoint(), self.model(), self.history_file(), self.curves()];
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let samples = entries.map(|entry| entry.path()).filter(|path| is_of_samples(path));
+        named.into_iter().filter(|path| path.exists()).chain(samples).collect()
+    }
+
+    /// Makes it, with an empty history and nothing of a training that is replaced.
     pub fn begin(&self) -> Result<(), Failure> {
         let cannot = |error: std::io::Error| self.failed(&format!("cannot be written: {error}"));
         fs::create_dir_all(&self.path).map_err(cannot)?;
-        // What may be left of a training that is replaced.
-        let _ = fs::remove_file(self.checkpoint());
+        for file in self.files() {
+            fs::remove_file(file).map_err(cannot)?;
+        }
         fs::write(self.history_file(), format!("{COLUMNS}\n")).map_err(cannot)
     }
 
@@ -113,6 +125,13 @@ impl Folder {
     }
 }
 
+/// Whether a file has the name of a picture of samples.
+fn is_of_samples(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let number = name.and_then(|name| name.strip_prefix("samples-")?.strip_suffix(".png"));
+    number.is_some_and(|number| number.parse::<usize>().is_ok())
+}
+
 fn line(report: &Report) -> String {
     let Report { iteration, data_log_prob, chain_log_prob, acceptance, changed, scale, .. } =
         report;
@@ -123,4 +142,40 @@ fn line(report: &Report) -> String {
         report.learning_rate,
         report.seconds
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_training_is_replaced_whole_and_only_by_force() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path());
+        let put = |path: PathBuf| fs::write(path, "precious").unwrap();
+        folder.check_empty(false).unwrap();
+        put(temporary.path().join("samples-of-mine.png"));
+        folder.check_empty(false).unwrap();
+        for file in [folder.model(), folder.history_file(), folder.curves(), folder.samples(500)] {
+            put(file.clone());
+            let sentence = folder.check_empty(false).unwrap_err();
+            let sentence = sentence.sentence().unwrap().to_owned();
+            assert!(sentence.ends_with("cannot be resumed: --force replaces them"), "{sentence}");
+            fs::remove_file(file).unwrap();
+        }
+        put(folder.checkpoint());
+        let sentence = folder.check_empty(false).unwrap_err();
+        assert!(sentence.sentence().unwrap().contains("--resume goes on with it"));
+        put(folder.model());
+        put(folder.curves());
+        put(folder.samples(500));
+        put(folder.samples(1_000_000));
+        folder.check_empty(true).unwrap();
+        folder.begin().unwrap();
+        let mut left: Vec<_> =
+            fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        left.sort();
+        assert_eq!(left, [folder.history_file(), temporary.path().join("samples-of-mine.png")]);
+        assert!(folder.history().unwrap().is_empty());
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::count;
 use super::folder::Folder;
+use crate::arguments::Backend;
 use crate::failure::Failure;
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::CellAlignment;
@@ -20,20 +21,33 @@ pub struct About {
     pub data: PathBuf,
     pub dataset: String,
     pub values: Option<usize>,
+    /// What computes the network; not in checkpoints of before there was a choice.
+    #[serde(default)]
+    pub backend: Backend,
 }
 
 impl About {
     /// What goes into the file of the model.
     pub fn in_words<N: Network + 'static>(&self, training: &Training<'_, N>) -> String {
-        let TrainSettings { sampler, weight, steps, batch, learning_rate, seed, .. } =
-            training.settings();
+        let settings = training.settings();
+        let TrainSettings { steps, batch, learning_rate, seed, .. } = settings;
         format!(
-            "{}; PCD with {steps} steps of {sampler} ({weight}), {} iterations of {batch} images, \
-             Adam with learning rate {learning_rate}, seed {seed}, saltus {}",
+            "{}; PCD with {steps} steps of {}, {} iterations of {batch} images, Adam with learning \
+             rate {learning_rate}, seed {seed}, saltus {}",
             self.dataset,
+            sampler_in_words(settings),
             training.iteration(),
             env!("CARGO_PKG_VERSION")
         )
+    }
+}
+
+/// "dlmc (sqrt)", or the sampler alone if it has no weight function.
+fn sampler_in_words(settings: &TrainSettings) -> String {
+    let TrainSettings { sampler, weight, .. } = settings;
+    match sampler.uses_weight() {
+        true => format!("{sampler} ({weight})"),
+        false => sampler.to_string(),
     }
 }
 
@@ -44,24 +58,18 @@ pub fn heading(
     architecture: &Architecture,
     settings: &TrainSettings,
 ) -> String {
-    let TrainSettings {
-        sampler,
-        weight,
-        steps,
-        iterations,
-        batch,
-        buffer,
-        learning_rate,
-        warmup,
-        seed,
-        ..
-    } = settings;
+    let TrainSettings { steps, iterations, batch, buffer, learning_rate, warmup, seed, .. } =
+        settings;
+    let backend = match about.backend {
+        Backend::Cpu => "",
+        Backend::Burn => ", computed by burn",
+    };
     format!(
         "data     {} of {}, {}×{} pixels of {} values; {} to validate, {} to test\n\
-         network  {} channels, 2 + {} residual blocks, {} parameters\n\
-         training {steps} steps of {sampler} ({weight}) per iteration, {iterations} iterations of \
-         {batch} images,\n         buffer {buffer}, Adam with learning rate {learning_rate} after \
-         {warmup} iterations, seed {seed}\n",
+         network  {} channels, 2 + {} residual blocks, {} parameters{backend}\n\
+         training {steps} steps of {} per iteration, {iterations} iterations of {batch} \
+         images,\n         buffer {buffer}, Adam with learning rate {learning_rate} after {warmup} \
+         iterations, seed {seed}\n",
         split.training.count(),
         about.dataset,
         split.rows,
@@ -72,6 +80,7 @@ pub fn heading(
         architecture.width(),
         architecture.blocks(),
         architecture.parameters(),
+        sampler_in_words(settings),
     )
 }
 
@@ -103,6 +112,11 @@ pub const ACCEPTANCE: usize = 4;
 pub const CHANGED: usize = 5;
 const SCALE: usize = 6;
 const SECONDS: usize = 8;
+
+/// The mean of a column over lines of the history.
+pub fn mean(lines: &[Vec<f64>], column: usize) -> f64 {
+    lines.iter().filter_map(|line| line.get(column)).sum::<f64>() / lines.len() as f64
+}
 
 /// One object for scripts.
 pub fn print_json<N: Network + 'static>(
@@ -172,9 +186,7 @@ fn course(history: &[Vec<f64>]) -> String {
     table.set_header(["iterations", "energy gap", "acceptance", "sites changed", "s/iteration"]);
     let length = history.len().div_ceil(LINES).max(1);
     for lines in history.chunks(length) {
-        let mean = |column: usize| {
-            lines.iter().filter_map(|line| line.get(column)).sum::<f64>() / lines.len() as f64
-        };
+        let mean = |column: usize| mean(lines, column);
         let number = |line: Option<&Vec<f64>>| line.map_or(0.0, |line| line[0]);
         table.add_row([
             format!("{}–{}", number(lines.first()), number(lines.last())),
@@ -199,6 +211,9 @@ fn course(history: &[Vec<f64>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use saltus::Sampler;
+    use saltus_nn::data::Dataset;
+    use saltus_nn::train::Preset;
 
     #[test]
     fn the_course_is_made_of_means() {
@@ -211,5 +226,25 @@ mod tests {
         assert!(text.contains("15.50"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(!course(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_checkpoint_says_what_computed_the_network() {
+        let old = r#"{"data": "data", "dataset": "mnist", "values": null}"#;
+        let mut about: About = serde_json::from_str(old).unwrap();
+        assert_eq!(about.backend, Backend::Cpu);
+        about.backend = Backend::Burn;
+        let words = serde_json::to_string(&about).unwrap();
+        assert!(words.contains(r#""backend":"burn""#), "{words}");
+        let again: About = serde_json::from_str(&words).unwrap();
+        assert_eq!(again.backend, Backend::Burn);
+    }
+
+    #[test]
+    fn a_weight_function_is_named_where_there_is_one() {
+        let words =
+            |sampler| sampler_in_words(&Preset::Laptop.settings(&Dataset::StaticMnist, sampler));
+        assert_eq!(words(Sampler::Dlmc), "dlmc (sqrt)");
+        assert_eq!(words(Sampler::Gibbs), "gibbs");
     }
 }
