@@ -51,8 +51,8 @@ fn values_and_gradients_agree() {
         cpu.add_parameter_gradient(block, 0.2, work, &mut one, &mut sums).unwrap();
         burn.add_parameter_gradient(block, 0.2, &mut (), &mut other, &mut other_sums).unwrap();
         for (name, layer) in architecture.layout().layers() {
-            for range in [layer.weight, layer.bias] {
-                assert_close(&name, &sums[range.clone()], &other_sums[range]);
+            for range in [&layer.weight, &layer.bias] {
+                assert_close(&name, &sums[range.clone()], &other_sums[range.clone()]);
             }
         }
     }
