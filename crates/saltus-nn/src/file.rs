@@ -19,7 +19,7 @@ impl<N: Network> DeepModel<N> {
     /// Writes it as a safetensors file of 32-bit floats that [`load`](Self::load) reads, with `about`
     /// in its metadata: `base_mean` [rows, columns] or, with more than two values, [rows, columns,
     /// values]; and for every layer of the network `NAME.weight` [outputs, inputs, side, side] and
-    /// `NAME.bias` [outputs]. The file appears whole or not at all.
+    /// `NAME.bias` \[outputs\]. The file appears whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>, about: &str) -> Result<(), ModelError> {
         let path = path.as_ref();
         let architecture = self.parameters().architecture();

@@ -13,7 +13,7 @@ const PIXELS: &str = "decoder.last.bias";
 impl Vae {
     /// Writes it as a safetensors file of 32-bit floats that [`load`](Self::load) reads, with `about`
     /// in its metadata: for the layers `first`, `second` and `last` of `encoder` and `decoder`,
-    /// `NAME.weight` [outputs, inputs] and `NAME.bias` [outputs], but `decoder.last.bias` [rows,
+    /// `NAME.weight` [outputs, inputs] and `NAME.bias` \[outputs\], but `decoder.last.bias` [rows,
     /// columns]. The file appears whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>, about: &str) -> Result<(), ModelError> {
         let path = path.as_ref();
