@@ -97,6 +97,10 @@ pub fn round_lengths(warmup: usize) -> impl Iterator<Item = usize> {
     (0..rounds).map(move |round| (round + 1) * warmup / rounds - round * warmup / rounds)
 }
 
+/// A step size beyond which a step draws from the conditional distributions all the same. Where the target
+/// becomes sharper during tuning, scales that went on growing would take long to come back.
+pub const SATURATED_STEP: f64 = 2.0;
+
 /// Where tuning starts, and the smallest and largest scale. `None` if there is no scale.
 pub fn initial_scale(sampler: Sampler, space: &Space) -> Option<(f64, (f64, f64))> {
     let sites = space.sites() as f64;

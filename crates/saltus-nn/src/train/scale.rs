@@ -3,16 +3,13 @@
 
 use saltus::Space;
 use saltus::sampler::{Sampler, Scale};
-use saltus::tune::initial_scale;
+use saltus::tune::{SATURATED_STEP, initial_scale};
 
 /// Change of log(scale) by an iteration at which nothing, or everything, was accepted, in the long
 /// run; a single iteration of hundreds of chains says where to go rather precisely.
 const GAIN: f64 = 0.5;
 /// Change by an iteration so far off that it only says in which direction to go.
 const LARGEST_MOVE: f64 = 2.0;
-/// The largest step size. Beyond it a step draws from the conditional distributions all the same, but when
-/// the model becomes sharper, many iterations without a move would pass on the way back.
-const LARGEST_STEP: f64 = 2.0;
 /// How far off that is, as a share of what is possible.
 const FAR_OFF: f64 = 0.9;
 
@@ -33,7 +30,7 @@ impl ScaleTuner {
         let target = target.or(sampler.target_acceptance())?;
         let (initial, (low, mut high)) = initial_scale(sampler, space)?;
         if sampler.scale() == Scale::StepSize {
-            high = high.min(LARGEST_STEP);
+            high = high.min(SATURATED_STEP);
         }
         Some(Self { target, log_scale: initial.ln(), limits: (low.ln(), high.ln()) })
     }

@@ -13,7 +13,7 @@ use crate::run::{Ended, Settings, Wish};
 use crate::sampler::{Sampler, Scale};
 use crate::solver::Solver;
 use crate::space::Space;
-use crate::tune::Tuner;
+use crate::tune::{SATURATED_STEP, Tuner};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -133,10 +133,6 @@ impl<'a> Pilot<'_, 'a> {
     }
 }
 
-/// The largest step size of samplers that end at fresh draws by themselves. Beyond it a step draws
-/// from the conditional distributions all the same, but many rounds would pass on the way back.
-const LARGEST_STEP: f64 = 2.0;
-
 /// The scale with which a step on flat ground is a fresh draw.
 ///
 /// Near independent sites everything is accepted, and tuning to an acceptance would go on to where
@@ -149,7 +145,7 @@ fn largest(sampler: Sampler, solver: Solver, space: &Space) -> f64 {
         // (1 − e^(−h(C − 1))) / (C − 1) is 1/C; with two values at h = ln 2.
         Sampler::Dlmc if solver == Solver::Metropolised => values.ln() / (values - 1.0),
         _ if sampler.scale() == Scale::Radius => (sites * (values - 1.0) / values - 0.5).max(1.0),
-        _ => LARGEST_STEP,
+        _ => SATURATED_STEP,
     }
 }
 
@@ -230,9 +226,9 @@ mod tests {
         };
         let found = find(16, None).unwrap();
         assert_eq!(cliff.0.load(Ordering::Relaxed), ROUNDS * CHAINS * STEPS);
-        assert!(found.0.iter().all(|scale| *scale < LARGEST_STEP + 1e-9), "{found:?}");
-        assert!((found.0[49] - LARGEST_STEP).abs() < 1e-9, "{found:?}");
-        assert!((found.0[50] - LARGEST_STEP / 1f64.exp()).abs() < 1e-9, "{found:?}");
+        assert!(found.0.iter().all(|scale| *scale < SATURATED_STEP + 1e-9), "{found:?}");
+        assert!((found.0[49] - SATURATED_STEP).abs() < 1e-9, "{found:?}");
+        assert!((found.0[50] - SATURATED_STEP / 1f64.exp()).abs() < 1e-9, "{found:?}");
         // Blocks do not matter, not even uneven ones.
         assert_eq!(find(5, None), Ok(found));
         assert_eq!(find(16, Some(Instant::now())), Err(Ended::TimeLimit));
