@@ -36,7 +36,7 @@ machine() {
     local name=rbm-500
     [ -e "$folder/$name.json" ] && return
     date "+%T $name"
-    "$saltus" train rbm --data "$data" --dataset static-mnist --hidden 500 --method pcd --steps 10 --epochs 50 \
+    "$saltus" train rbm --data "$data" --dataset static-mnist --hidden 500 --method pcd --steps 15 --epochs 100 \
         --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" --json --quiet > "$folder/$name-training.json"
     "$saltus" ais "$folder/$name.safetensors" --data "$data" --dataset static-mnist --temperatures 20000 --json --quiet \
         > "$folder/$name.json"
@@ -61,18 +61,16 @@ autoencoder() { # DATASET
 }
 
 # Equal budgets: ten steps of every sampler per iteration.
-for sampler in dlmc pas dmala gwg gibbs; do deep static-mnist "$sampler" 10; done
-machine
-autoencoder static-mnist
-for sampler in dlmc pas dmala gwg gibbs; do deep caltech "$sampler" 10; done
-autoencoder caltech
+for dataset in static-mnist caltech; do
+    for sampler in dlmc pas dmala gwg gibbs; do deep "$dataset" "$sampler" 10; done
+done
 deep omniglot dlmc 10
 deep frey dlmc 10
+for dataset in static-mnist caltech; do autoencoder "$dataset"; done
+machine
 network
 # The fewest steps that still do.
 for steps in 5 2 1; do
     for sampler in dlmc pas dmala; do deep static-mnist "$sampler" "$steps"; done
 done
-for steps in 20 40; do
-    for sampler in gwg gibbs; do deep static-mnist "$sampler" "$steps"; done
-done
+for sampler in gwg gibbs; do deep static-mnist "$sampler" 40; done

@@ -176,14 +176,13 @@ impl Network for Burn {
     fn add_parameter_gradient(
         &self,
         states: States<'_>,
-        factor: f32,
         _work: &mut (),
         values: &mut [f64],
         gradient: &mut [f32],
     ) -> Result<(), ModelError> {
         let weights: Vec<Weights> = self.weights.iter().map(Weights::tracked).collect();
         let found = self.forward(&weights, self.input(states));
-        let mut kept = found.clone().sum().mul_scalar(factor).backward();
+        let mut kept = found.clone().sum().backward();
         for Weights { layer, weight, bias } in &weights {
             let weight = numbers(weight.grad_remove(&mut kept).ok_or_else(untracked)?)?;
             let bias = numbers(bias.grad_remove(&mut kept).ok_or_else(untracked)?)?;

@@ -100,14 +100,13 @@ impl Network for Cpu {
     fn add_parameter_gradient(
         &self,
         states: States<'_>,
-        factor: f32,
         CpuWorkspace(work): &mut CpuWorkspace,
         values: &mut [f64],
         gradient: &mut [f32],
     ) -> Result<(), ModelError> {
         for (state, value) in states.rows().zip(values) {
             *value = self.network.value(state, work);
-            self.network.learn(state, factor, work, gradient);
+            self.network.learn(state, work, gradient);
         }
         self.network.hand_over(work, gradient);
         Ok(())

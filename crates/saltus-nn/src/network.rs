@@ -37,12 +37,10 @@ pub trait Network: Send + Sync + Sized {
         gradients: &mut [f32],
     ) -> Result<(), ModelError>;
 
-    /// The value at every state; adds `factor` times the sum of its gradients at the parameters to
-    /// `gradient`.
+    /// The value at every state; adds the sum of its gradients at the parameters to `gradient`.
     fn add_parameter_gradient(
         &self,
         states: States<'_>,
-        factor: f32,
         work: &mut Self::Workspace,
         values: &mut [f64],
         gradient: &mut [f32],

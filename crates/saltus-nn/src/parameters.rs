@@ -1,9 +1,20 @@
 //! The parameters of a network: one list of numbers, drawn at random or given.
 
 use crate::architecture::Architecture;
+use crate::layout::Layer;
 use saltus::ModelError;
 use saltus::model::{check_finite, check_length};
 use saltus::rng::{ChainRng, Stream};
+
+/// How much larger than others the weights of the last layer begin: images differ by tens of nats,
+/// means over pixels by less than one.
+const LAST: f64 = 10.0;
+
+/// The largest parameter that a layer begins with.
+fn reach(name: &str, layer: &Layer) -> f64 {
+    let scale = if name == "last" { LAST } else { 1.0 };
+    scale * (3.0 / layer.fan_in() as f64).sqrt()
+}
 
 /// All weights and biases of a network, in the order of its [layout](Architecture::layout).
 #[derive(Clone, Debug, PartialEq)]
@@ -20,14 +31,15 @@ impl Parameters {
         Ok(Self { architecture, numbers })
     }
 
-    /// Before the first update: weights and biases uniform in ±1/√n, n the number of inputs that are
-    /// added up to an output.
+    /// Before the first update: weights and biases uniform in ±√(3/n), n the number of inputs that
+    /// are added up to an output, so that a sum varies as much as what is added up; those of the
+    /// last layer [`LAST`] times that.
     pub fn random(architecture: Architecture, seed: u64) -> Self {
         let mut rng = ChainRng::new(seed, Stream::Model);
         let layout = architecture.layout();
         let mut numbers = vec![0.0; layout.parameters()];
-        for (_, layer) in layout.layers() {
-            let reach = 1.0 / (layer.fan_in() as f64).sqrt();
+        for (name, layer) in layout.layers() {
+            let reach = reach(&name, layer);
             for number in &mut numbers[layer.weight.start..layer.bias.end] {
                 *number = (reach * (2.0 * rng.uniform() - 1.0)) as f32;
             }
@@ -61,9 +73,10 @@ mod tests {
         let parameters = Parameters::random(architecture, 3);
         for (name, layer) in architecture.layout().layers() {
             let numbers = &parameters.numbers()[layer.weight.clone()];
-            let reach = 1.0 / (layer.fan_in() as f32).sqrt();
+            let bound = (3.0 / layer.fan_in() as f32).sqrt();
+            let reach = if name == "last" { 10.0 * bound } else { bound };
             let most = numbers.iter().fold(0.0f32, |most, w| most.max(w.abs()));
-            assert!(most <= reach, "{name}");
+            assert!(most <= reach * 1.000_001, "{name}");
             // Of sixteen or more uniform numbers the largest is hardly ever below 0.6.
             assert!(most > 0.6 * reach, "{name}: {most} of {reach}");
         }

@@ -31,12 +31,12 @@ impl Exit {
     }
 
     /// Adds an image's part to the gradient of its parameters.
-    pub(super) fn learn(&self, factor: f32, means: &[f32], parameters: &mut [f32]) {
+    pub(super) fn learn(&self, means: &[f32], parameters: &mut [f32]) {
         let Layer { weight, bias, .. } = &self.layer;
         for (sum, mean) in parameters[weight.clone()].iter_mut().zip(means) {
-            *sum += factor * mean;
+            *sum += mean;
         }
-        parameters[bias.start] += factor;
+        parameters[bias.start] += 1.0;
     }
 
     /// The value, and the means of the channels that it is made of.
@@ -55,8 +55,8 @@ impl Exit {
     }
 
     /// The gradient at the last channels, the same at every pixel.
-    pub(super) fn back(&self, factor: f32, gradient: &mut [f32]) {
-        let share = factor / self.plane.pixels() as f32;
+    pub(super) fn back(&self, gradient: &mut [f32]) {
+        let share = 1.0 / self.plane.pixels() as f32;
         for row in self.plane.row_ranges() {
             for pixel in gradient[row].chunks_exact_mut(self.plane.channels) {
                 for (number, weight) in pixel.iter_mut().zip(&self.weights) {

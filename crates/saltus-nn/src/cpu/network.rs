@@ -85,26 +85,20 @@ impl Network {
 
     /// The gradient at the values of the state evaluated last.
     pub(super) fn gradient(&self, work: &mut Workspace, gradient: &mut [f32]) {
-        self.back(1.0, work, None);
+        self.back(work, None);
         self.entrance.back(&work.gradients[0].outer, &mut work.seen);
         self.entrance.at_values(&work.seen, gradient);
     }
 
-    /// Adds `factor` times the gradient of the parameters at the state evaluated last: the rest to
-    /// the sums, what is quickly done to `parameters`.
-    pub(super) fn learn(
-        &self,
-        state: &[u8],
-        factor: f32,
-        work: &mut Workspace,
-        parameters: &mut [f32],
-    ) {
+    /// Adds the gradient of the parameters at the state evaluated last: what is quickly done to
+    /// `parameters`, the rest to the sums.
+    pub(super) fn learn(&self, state: &[u8], work: &mut Workspace, parameters: &mut [f32]) {
         if work.sums.is_empty() {
             work.sums = self.convolutions().map(Convolution::new_gradient).collect();
         }
         let mut sums = std::mem::take(&mut work.sums);
         let (first, others) = sums.split_at_mut(1);
-        self.back(factor, work, Some(others));
+        self.back(work, Some(others));
         let gradient = &work.gradients[0].outer;
         self.entrance.back(gradient, &mut work.seen);
         self.entrance.learn(
@@ -114,7 +108,7 @@ impl Network {
             (&mut first[0], parameters),
         );
         work.sums = sums;
-        self.exit.learn(factor, &work.means, parameters);
+        self.exit.learn(&work.means, parameters);
     }
 
     /// Adds the sums to the gradient of the parameters.
@@ -131,10 +125,10 @@ impl Network {
     }
 
     /// Takes the gradient back to the first channels.
-    fn back(&self, factor: f32, work: &mut Workspace, mut sums: Option<&mut [Gradient]>) {
+    fn back(&self, work: &mut Workspace, mut sums: Option<&mut [Gradient]>) {
         let Workspace { first, blocks, gradients, .. } = work;
         let mut size = gradients.len() - 1;
-        self.exit.back(factor, &mut gradients[size].outer);
+        self.exit.back(&mut gradients[size].outer);
         let mut end = sums.as_ref().map_or(0, |sums| sums.len());
         for (number, block) in self.blocks.iter().enumerate().rev() {
             let before = number.checked_sub(1).map_or(&*first, |before| &blocks[before].outer);

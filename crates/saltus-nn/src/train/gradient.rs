@@ -1,7 +1,9 @@
 //! The gradient of the training loss, shared out among threads in parts that do not depend on their
 //! number.
 //!
-//! The loss is the mean of log π over the chains minus its mean over the data.
+//! The loss is the mean of log π over the chains minus its mean over the data. That does not hold the
+//! constant in log π, which means nothing, but would wander by thousands and drag the weights along;
+//! so half of [`HOLD`] times the square of the network's mean over chains and data is added.
 
 use super::settings::TrainError;
 use crate::descent::CHUNK;
@@ -13,6 +15,8 @@ use saltus::{Model, States};
 
 /// Parts that each of data and chains are cut into: each holds a gradient of its own.
 const PARTS: usize = 8;
+/// How strongly the network's mean is held at zero.
+const HOLD: f64 = 0.1;
 
 /// Memory for gradients of a batch.
 pub(super) struct Learner<N: Network> {
@@ -25,7 +29,10 @@ pub(super) struct Learner<N: Network> {
 
 struct Part<N: Network> {
     work: N::Workspace,
+    /// Sum of the network's gradients.
     gradient: Vec<f32>,
+    /// Sum of the network's values.
+    value: f64,
     log_prob: Vec<f64>,
 }
 
@@ -44,6 +51,7 @@ impl<N: Network> Learner<N> {
         let part = || Part {
             work: network.new_workspace(size),
             gradient: vec![0.0; parameters],
+            value: 0.0,
             log_prob: Vec::new(),
         };
         Self {
@@ -61,43 +69,46 @@ impl<N: Network> Learner<N> {
         chains: &[u8],
     ) -> Result<Means, TrainError> {
         let sites = model.space().sites();
-        let (size, parts) = (self.size, self.parts.len() / 2);
-        let share = |states: &[u8]| 1.0 / (states.len() / sites) as f32;
-        let (data_share, chain_share) = (-share(data), share(chains));
+        let (size, half) = (self.size, self.parts.len() / 2);
         let pieces = data.par_chunks(size * sites).chain(chains.par_chunks(size * sites));
         let done: Result<Vec<()>, _> = self
             .parts
             .par_iter_mut()
             .zip_eq(pieces)
-            .enumerate()
-            .map(|(number, (part, states))| {
+            .map(|(part, states)| {
                 let states = States::new(states, sites);
-                let factor = if number < parts { data_share } else { chain_share };
                 part.gradient.fill(0.0);
                 part.log_prob.clear();
                 part.log_prob.resize(states.chains(), 0.0);
-                let Part { work, gradient, log_prob } = part;
-                model.network().add_parameter_gradient(states, factor, work, log_prob, gradient)?;
+                let Part { work, gradient, value, log_prob } = part;
+                model.network().add_parameter_gradient(states, work, log_prob, gradient)?;
+                *value = log_prob.iter().sum();
                 model.base().add_log_prob(states, log_prob);
                 Ok::<(), saltus::ModelError>(())
             })
             .collect();
         done?;
         let Self { parts, gradient, .. } = self;
-        let terms: Vec<&[f32]> = parts.iter().map(|part| &part.gradient[..]).collect();
+        let batch = (data.len() / sites) as f64;
+        let mean_value = parts.iter().map(|part| part.value).sum::<f64>() / (2.0 * batch);
+        let held = HOLD * mean_value / 2.0;
+        let (data_share, chain_share) = ((held - 1.0) / batch, (held + 1.0) / batch);
+        let share = |part| if part < half { data_share as f32 } else { chain_share as f32 };
+        let terms: Vec<(f32, &[f32])> =
+            parts.iter().enumerate().map(|(at, part)| (share(at), &part.gradient[..])).collect();
         gradient.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, sums)| {
             vectorised(
                 #[inline(always)]
                 || {
                     sums.fill(0.0);
-                    for terms in &terms {
+                    for (share, terms) in &terms {
                         let terms = &terms[chunk * CHUNK..][..sums.len()];
-                        sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+                        sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += share * term);
                     }
                 },
             );
         });
-        let (data, chains) = self.parts.split_at(self.parts.len() / 2);
+        let (data, chains) = self.parts.split_at(half);
         Ok(Means { data: mean(data), chains: mean(chains) })
     }
 }
@@ -105,4 +116,51 @@ impl<N: Network> Learner<N> {
 fn mean<N: Network>(parts: &[Part<N>]) -> f64 {
     let all = parts.iter().flat_map(|part| &part.log_prob);
     all.clone().sum::<f64>() / all.count() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::architecture::Architecture;
+    use crate::base::Base;
+    use crate::cpu::Cpu;
+    use crate::parameters::Parameters;
+    use crate::reference::{codes, derivative, value};
+
+    #[test]
+    fn the_gradient_is_that_of_the_loss_with_the_mean_held() {
+        let architecture = Architecture::new(2, 3, 2, 3).unwrap().with_blocks(0).unwrap();
+        let parameters = Parameters::random(architecture, 2);
+        let base = Base::new(architecture.space(), vec![0.3; 6]).unwrap();
+        let data = [[0u8, 1, 1, 0, 0, 1], [1, 1, 1, 0, 1, 1], [0, 0, 1, 0, 1, 0]];
+        let chains = [[1u8, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1], [1, 0, 1, 0, 1, 1]];
+        let mut numbers: Vec<f64> =
+            parameters.numbers().iter().map(|number| f64::from(*number)).collect();
+        // A constant, so that there is something to hold.
+        let bias = architecture.layout().last.bias.start;
+        numbers[bias] = 4.0;
+        let mut model: DeepModel<Cpu> = DeepModel::new(parameters, base).unwrap();
+        model.change_parameters(|numbers| numbers[bias] = 4.0);
+        let mut learner = Learner::new(&model, 3);
+        learner.fill(&model, &data.concat(), &chains.concat()).unwrap();
+        let loss = |numbers: &[f64]| {
+            let mean = |states: &[[u8; 6]]| {
+                let values = states
+                    .iter()
+                    .map(|state| value(&architecture, numbers, &codes(&architecture, state)));
+                values.sum::<f64>() / 3.0
+            };
+            let (data, chains) = (mean(&data), mean(&chains));
+            chains - data + 0.05 * ((chains + data) / 2.0).powi(2)
+        };
+        let expected: Vec<f64> =
+            (0..numbers.len()).map(|index| derivative(&mut numbers, index, loss)).collect();
+        let largest = expected.iter().fold(0.0f64, |most, number| most.max(number.abs()));
+        for (index, (found, expected)) in learner.gradient.iter().zip(&expected).enumerate() {
+            let error = (f64::from(*found) - expected).abs();
+            assert!(error < 1e-5 * largest, "{index}: {found}, expected {expected}");
+        }
+        // The constant alone is held back; all that the rest of the loss says of it is nothing.
+        assert!(expected[bias] > 0.1, "{}", expected[bias]);
+    }
 }

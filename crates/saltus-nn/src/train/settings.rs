@@ -91,9 +91,9 @@ impl Preset {
             // changes as quickly as it must to be learnt in some thousand iterations.
             Self::Laptop => TrainSettings {
                 steps: paper.steps.min(10),
-                iterations: 3000,
+                iterations: 2000,
                 buffer: 500,
-                learning_rate: 3e-5,
+                learning_rate: 3e-4,
                 warmup: 300,
                 decay: 0.99,
                 ..paper
