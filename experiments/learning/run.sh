@@ -36,7 +36,7 @@ machine() {
     local name=rbm-500
     [ -e "$folder/$name.json" ] && return
     date "+%T $name"
-    "$saltus" train rbm --data "$data" --dataset static-mnist --hidden 500 --method pcd --steps 15 --epochs 100 \
+    "$saltus" train rbm --data "$data" --dataset static-mnist --hidden 500 --method pcd --steps 10 --epochs 100 \
         --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" --json --quiet > "$folder/$name-training.json"
     "$saltus" ais "$folder/$name.safetensors" --data "$data" --dataset static-mnist --temperatures 20000 --json --quiet \
         > "$folder/$name.json"
@@ -70,7 +70,7 @@ for dataset in static-mnist caltech; do autoencoder "$dataset"; done
 machine
 network
 # The fewest steps that still do.
-for steps in 5 2 1; do
-    for sampler in dlmc pas dmala; do deep static-mnist "$sampler" "$steps"; done
+for steps in 3 1; do
+    for sampler in dlmc pas dmala gwg; do deep static-mnist "$sampler" "$steps"; done
 done
-for sampler in gwg gibbs; do deep static-mnist "$sampler" 40; done
+deep static-mnist gibbs 40
