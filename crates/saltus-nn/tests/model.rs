@@ -7,14 +7,21 @@ use saltus::rng::{ChainRng, Stream};
 use saltus::{Differences, Model, Run, Sampler, Settings, States};
 use saltus_nn::{Architecture, Base, DeepModel, Parameters};
 
-/// A model of images of that size whose parameters are `strength` times as large as usual.
+/// A model of images of that size with parameters uniform in ±`strength`/√n, n the inputs of a layer.
 fn model(rows: usize, columns: usize, values: usize, strength: f32) -> DeepModel {
     let architecture = Architecture::new(rows, columns, values, 6)
         .and_then(|architecture| architecture.with_blocks(1))
         .unwrap();
     let space = architecture.space();
-    let mut parameters = Parameters::random(architecture, 5);
-    parameters.numbers_mut().iter_mut().for_each(|number| *number *= strength);
+    let mut rng = ChainRng::new(5, Stream::Model);
+    let mut numbers = vec![0.0; architecture.parameters()];
+    for (_, layer) in architecture.layout().layers() {
+        let reach = strength / (layer.fan_in() as f32).sqrt();
+        for number in &mut numbers[layer.weight.start..layer.bias.end] {
+            *number = reach * (2.0 * rng.uniform() as f32 - 1.0);
+        }
+    }
+    let parameters = Parameters::new(architecture, numbers).unwrap();
     // Frequencies that differ from site to site and from value to value.
     let mut rng = ChainRng::new(1, Stream::Model);
     let mean = (0..space.diff_len()).map(|_| 0.1 + 0.4 * rng.uniform() as f32).collect();
