@@ -9,13 +9,10 @@ folder=$1 data=$2
 saltus=${SALTUS:-target/release/saltus}
 mkdir -p "$folder"
 
-# Chains and temperatures that likelihoods are estimated with.
-annealing="--chains 100 --temperatures 4000"
 # Everything but sampler and steps is the preset `laptop`, the same for every sampler.
 
-judge() { # NAME DATASET
-    "$saltus" ais "$folder/$1/model.safetensors" --data "$data" --dataset "$2" $annealing --json --quiet \
-        > "$folder/$1.json.part"
+judge() { # NAME MODEL-FILE DATASET OPTION…
+    "$saltus" ais "$folder/$2" --data "$data" --dataset "$3" "${@:4}" --json --quiet > "$folder/$1.json.part"
     mv "$folder/$1.json.part" "$folder/$1.json"
 }
 deep() { # DATASET SAMPLER STEPS OPTION…
@@ -25,7 +22,7 @@ deep() { # DATASET SAMPLER STEPS OPTION…
     rm -rf "${folder:?}/$name"
     if "$saltus" train resnet --data "$data" --dataset "$1" --sampler "$2" --steps "$3" "${@:4}" --out "$folder/$name" \
         --json --quiet > "$folder/$name-training.json" 2> "$folder/$name-training.txt"; then
-        judge "$name" "$1"
+        judge "$name" "$name/model.safetensors" "$1" --chains 100 --temperatures 4000
     else
         # A training that diverges is a result, too.
         printf '{"diverged": true}\n' > "$folder/$name.json"
@@ -37,18 +34,16 @@ machine() {
     date "+%T $name"
     "$saltus" train rbm --data "$data" --dataset static-mnist --hidden 500 --method pcd --steps 10 --epochs 50 \
         --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" --json --quiet > "$folder/$name-training.json"
-    "$saltus" ais "$folder/$name.safetensors" --data "$data" --dataset static-mnist --temperatures 20000 --json --quiet \
-        > "$folder/$name.json"
+    judge "$name" "$name.safetensors" static-mnist --temperatures 20000
 }
 network() {
     local name=dbn-500-2000
     [ -e "$folder/$name.json" ] && return
     date "+%T $name"
     "$saltus" train dbn --bottom "$folder/rbm-500.safetensors" --data "$data" --dataset static-mnist --hidden 2000 \
-        --method pcd --steps 5 --epochs 15 --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" \
+        --method pcd --steps 10 --epochs 10 --learning-rate 0.0001 --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" \
         --json --quiet > "$folder/$name-training.json"
-    "$saltus" ais "$folder/$name.safetensors" --data "$data" --dataset static-mnist --temperatures 10000 --json --quiet \
-        > "$folder/$name.json"
+    judge "$name" "$name.safetensors" static-mnist --temperatures 10000
 }
 autoencoder() { # DATASET
     local name=vae-$1
@@ -66,11 +61,12 @@ done
 deep omniglot dlmc 10
 # Chains of grays move more slowly.
 deep frey dlmc 10 --learning-rate 0.0001 --iterations 1500
+# The fewest steps that still do.
+for steps in 3 1; do
+    for sampler in dlmc gwg pas dmala; do deep static-mnist "$sampler" "$steps"; done
+done
+deep static-mnist gibbs 40
+# Rivals.
 for dataset in static-mnist caltech; do autoencoder "$dataset"; done
 machine
 network
-# The fewest steps that still do.
-for sampler in dlmc gwg pas dmala; do deep static-mnist "$sampler" 1; done
-deep static-mnist gwg 3
-deep static-mnist gibbs 40
-for sampler in dlmc pas dmala; do deep static-mnist "$sampler" 3; done
