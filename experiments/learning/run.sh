@@ -9,12 +9,11 @@ folder=$1 data=$2
 saltus=${SALTUS:-target/release/saltus}
 mkdir -p "$folder"
 
-# Everything but sampler and steps is the preset `laptop`, the same for every sampler.
-
 judge() { # NAME MODEL-FILE DATASET OPTION…
     "$saltus" ais "$folder/$2" --data "$data" --dataset "$3" "${@:4}" --json --quiet > "$folder/$1.json.part"
     mv "$folder/$1.json.part" "$folder/$1.json"
 }
+# Everything but sampler, steps and options is the preset `laptop`.
 deep() { # DATASET SAMPLER STEPS OPTION…
     local name=$1-$2-$3
     [ -e "$folder/$name.json" ] && return
@@ -59,8 +58,7 @@ for dataset in static-mnist caltech; do
     for sampler in dlmc pas dmala gwg gibbs; do deep "$dataset" "$sampler" 10; done
 done
 deep omniglot dlmc 10
-# Chains of grays move more slowly.
-deep frey dlmc 10 --learning-rate 0.0001 --iterations 1500
+deep frey dlmc 10 --iterations 1500
 # The fewest steps that still do.
 for steps in 3 1; do
     for sampler in dlmc gwg pas dmala; do deep static-mnist "$sampler" "$steps"; done

@@ -95,6 +95,11 @@ impl Dataset {
         matches!(self, Self::Caltech | Self::Frey | Self::Histopathology)
     }
 
+    /// Whether its pixels are grays by definition, not by an option.
+    pub(crate) fn has_grays(&self) -> bool {
+        matches!(self, Self::Frey | Self::Histopathology)
+    }
+
     /// Reads it from a folder that has its folder. With `levels`, the grays of a folder without a
     /// name become so many values; a named set has its own.
     pub fn load(&self, data: &Path, levels: Option<usize>) -> Result<Split, DataError> {

@@ -64,7 +64,8 @@ pub struct TrainResnetArguments {
     /// Chains in the replay buffer [default: 500, paper 10000, small sets 1000]
     #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub buffer: Option<usize>,
-    /// Adam's learning rate after the warm-up [default: 0.0003, paper 0.0001]
+    /// Adam's learning rate after the warm-up [default: 0.0003, of frey and
+    /// histopathology 0.0001; paper 0.0001]
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub learning_rate: Option<f64>,
     /// Iterations during which the learning rate rises [default: 300, paper 10000]
