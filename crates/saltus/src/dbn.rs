@@ -6,7 +6,7 @@
 
 mod bound;
 
-use crate::model::ModelError;
+use crate::error::ModelError;
 use crate::model::rbm::{Rbm, file};
 use crate::rng::ChainRng;
 use crate::space::Space;
@@ -18,14 +18,14 @@ use std::path::Path;
 /// ```
 /// use saltus::dbn::Dbn;
 /// use saltus::model::rbm::Rbm;
-/// use saltus::run::Wish;
+/// use saltus::Control;
 /// let (bottom, top) = (Rbm::random(9, 4, 2, 0)?, Rbm::random(4, 6, 2, 1)?);
 /// let network = Dbn::new(bottom, top)?;
 /// assert_eq!(network.space().sites(), 9);
 /// // Exact log p(v) is at least this.
-/// let listed = network.top().enumerate(None, |_, _| Wish::Continue)?.expect("not stopped");
+/// let listed = network.top().enumerate(None, |_, _| Control::Continue)?.expect("not stopped");
 /// let states = [0, 1, 1, 0, 1, 0, 0, 0, 1];
-/// let bound = network.mean_log_bound(&states, 50, 0, None, |_, _| Wish::Continue)?;
+/// let bound = network.mean_log_bound(&states, 50, 0, None, |_, _| Control::Continue)?;
 /// assert!(bound.expect("not stopped") - listed.log_z() < 0.0);
 /// # Ok::<(), saltus::ModelError>(())
 /// ```

@@ -50,7 +50,7 @@ pub use description::{Description, Keep, Timing};
 pub use reader::Stored;
 pub use writer::StoreWriter;
 
-use crate::sink::SinkError;
+use crate::draws::sink::SinkError;
 
 /// Why a store cannot be written or read, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,13 +2,13 @@
 
 use crate::run::{Outcome, Seconds, SiteCounts};
 use crate::sampler::Sampler;
-use crate::sink::SITES_CHANGED;
+use crate::draws::sink::SITES_CHANGED;
 use crate::solver::Solver;
 use crate::stats::{
     Diagnosis, EssSummary, Overlap, diagnose, diagnose_weighted, split_rhat, summarise,
     weighted_ess_of_chains,
 };
-use crate::trace::{Trace, WEIGHT};
+use crate::draws::trace::{Trace, WEIGHT};
 use crate::verdict::Evidence;
 use crate::weight::Weight;
 use rayon::prelude::*;

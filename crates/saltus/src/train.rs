@@ -2,14 +2,14 @@
 //!
 //! ```
 //! use saltus::data::Examples;
-//! use saltus::run::Wish;
+//! use saltus::Control;
 //! use saltus::train::{TrainSettings, train_rbm};
 //! use saltus::{Model, Space};
 //! // Four bits that are always all equal.
 //! let states = [[0; 4], [1; 4]].concat().repeat(50);
 //! let examples = Examples::new(Space::new(4, 2)?, states)?;
 //! let settings = TrainSettings { hidden: 2, steps: 2, epochs: 3, batch: 20, ..Default::default() };
-//! let trained = train_rbm(&examples, &settings, |_| Wish::Continue)?;
+//! let trained = train_rbm(&examples, &settings, |_| Control::Continue)?;
 //! assert_eq!((trained.updates, trained.machine()?.space().sites()), (15, 4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -34,12 +34,12 @@ pub use trained::Trained;
 
 use crate::data::Examples;
 use crate::rng::ChainRng;
-use crate::run::Wish;
+use crate::control::Control;
 use adam::Step;
 use gibbs::{BLOCK, Workspace};
 use gradient::{Gradient, Learner, Phase};
 use machine::{Machine, clamped_mean, draw_independent};
-use rayon::ThreadPool;
+use crate::workers::Workers;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -75,7 +75,7 @@ const REPORTS: usize = 20;
 pub fn train_rbm(
     examples: &Examples,
     settings: &TrainSettings,
-    mut monitor: impl FnMut(TrainProgress) -> Wish,
+    mut monitor: impl FnMut(TrainProgress) -> Control,
 ) -> Result<Trained, TrainError> {
     let (per_epoch, updates) = settings.updates(examples)?;
     let started = Instant::now();
@@ -95,7 +95,7 @@ pub fn train_rbm(
             }
             made = update;
             let latest = history[history.len() - 1];
-            if monitor(TrainProgress { update, updates, latest }) == Wish::Stop {
+            if monitor(TrainProgress { update, updates, latest }) == Control::Stop {
                 break 'epochs;
             }
         }
@@ -111,8 +111,8 @@ pub fn train_rbm(
     })
 }
 
-fn pool(threads: Option<usize>) -> Result<ThreadPool, TrainError> {
-    crate::threads::pool(threads).map_err(TrainError::Threads)
+fn pool(threads: Option<usize>) -> Result<Workers, TrainError> {
+    Workers::new(threads).map_err(TrainError::Threads)
 }
 
 /// Everything a training changes.

@@ -56,7 +56,7 @@ fn strong_machine() -> (Rbm, f64) {
     let visible = [-0.5, 0.2, 0.9, -1.1, 0.4, -0.3, 0.6, 0.1];
     let hidden = [0.7, -0.4, 0.2, -0.9];
     let machine = Rbm::new(2, &weights, &hidden, &visible, Some(&mean)).unwrap();
-    let listed = machine.enumerate(Some(1), |_, _| Wish::Continue).unwrap().unwrap().log_z();
+    let listed = machine.enumerate(Some(1), |_, _| Control::Continue).unwrap().unwrap().log_z();
     (machine, listed)
 }
 
@@ -137,7 +137,7 @@ fn every_sampler_finds_the_normaliser_of_a_lattice_and_of_a_machine() {
 #[test]
 fn alternating_layers_find_the_normaliser_with_many_temperatures_and_with_few() {
     let (machine, exact) = strong_machine();
-    let listed = machine.enumerate(Some(1), |_, _| Wish::Continue).unwrap().unwrap();
+    let listed = machine.enumerate(Some(1), |_, _| Control::Continue).unwrap().unwrap();
     for (chains, temperatures, error) in [(200, 2000, 0.02), (40_000, 4, 0.03)] {
         let mut starts = vec![0; chains * 8];
         for (number, state) in starts.chunks_exact_mut(8).enumerate() {
@@ -288,7 +288,7 @@ fn stopping_again_and_again_changes_nothing() {
                 })
                 .monitor(|progress| {
                     calls += usize::from(!progress.tuning);
-                    if calls == 2 { Wish::Stop } else { Wish::Continue }
+                    if calls == 2 { Control::Stop } else { Control::Continue }
                 });
             if let Some(checkpoint) = checkpoint.take() {
                 ais = ais.resume(checkpoint);
@@ -384,7 +384,7 @@ fn what_cannot_be_kept_is_known_before_the_work_and_costs_no_estimate_after_it()
     let full = Ais::alternating(&machine, &settings)
         .monitor(|_| {
             told += 1;
-            Wish::Continue
+            Control::Continue
         })
         .keep(Duration::ZERO, |_| Err("no room".to_owned()));
     assert_eq!(full.go().unwrap_err().to_string(), "no room");
@@ -416,7 +416,7 @@ fn tuning_is_part_of_the_time() {
     let stopped = Ais::new(&machine, &settings)
         .monitor(|progress| {
             tuned += usize::from(progress.tuning);
-            Wish::Continue
+            Control::Continue
         })
         .keep(Duration::ZERO, |_| {
             kept += 1;

@@ -1,6 +1,6 @@
 //! Reads graphs of couplings and their fields from text files of one entry per line.
 
-use super::ModelError;
+use crate::error::ModelError;
 use super::graph::Edge;
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Rectangular lattices: their edges, and a copy of a state with a border so that every site has
 //! four neighbours at fixed offsets.
 
-use super::ModelError;
+use crate::error::ModelError;
 use super::graph::Edge;
 
 /// A rectangle of sites, numbered row after row, each joined to its horizontal and vertical

@@ -1,7 +1,7 @@
 //! The targets of the paper (Sun et al. 2023) by name, with their random parameters drawn from a
 //! seed.
 
-use super::ModelError;
+use crate::error::ModelError;
 use super::independent::Independent;
 use super::lattice::Lattice;
 use super::pairwise::Pairwise;

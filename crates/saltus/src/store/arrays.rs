@@ -9,9 +9,9 @@ use super::layout::{
 use super::strip::{Strip, write_failed};
 use super::{StoreError, bits};
 use crate::run::Sites;
-use crate::sink::{ChainDraws, Plan, STATISTICS};
+use crate::draws::sink::{ChainDraws, Plan, STATISTICS};
 use crate::space::Space;
-use crate::trace::Trace;
+use crate::draws::trace::Trace;
 use crate::tune::Round;
 use serde_json::{Map, Value};
 use std::ops::Range;

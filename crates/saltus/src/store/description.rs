@@ -1,7 +1,7 @@
 //! What a store says about its run.
 
 use crate::kernel::StepFailure;
-use crate::model::ModelError;
+use crate::error::ModelError;
 use crate::run::{Ended, Reached, Seconds, Settings};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};

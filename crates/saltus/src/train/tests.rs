@@ -246,7 +246,7 @@ fn a_small_distribution_is_learnt() {
         let mean = clamped_mean(&examples);
         let start = Machine::new(space, hidden, &mean, 0);
         let from = divergence(&exact, &probabilities(&space, hidden, &parameters(&start)));
-        let trained = train_rbm(&examples, &settings, |_| Wish::Continue).unwrap();
+        let trained = train_rbm(&examples, &settings, |_| Control::Continue).unwrap();
         let learnt = probabilities(&space, hidden, &parameters(&trained.machine));
         let to = divergence(&exact, &learnt);
         assert!(from > 0.3 && to < 0.03, "{values} values, {method}: {from} → {to}");
@@ -267,7 +267,7 @@ fn small_training(method: Method, values: usize, threads: usize) -> Trained {
         seed: 3,
         threads: Some(threads),
     };
-    train_rbm(&examples, &settings, |_| Wish::Continue).unwrap()
+    train_rbm(&examples, &settings, |_| Control::Continue).unwrap()
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_network_is_saved_with_both_machines() {
     let (examples, _) = examples(3, |index| 3 + index % 5);
     let hidden = examples.hidden_units_of(bottom.machine().unwrap()).unwrap();
     let settings = TrainSettings { hidden: 6, steps: 2, batch: 20, ..TrainSettings::default() };
-    let top = train_rbm(&hidden, &settings, |_| Wish::Continue).unwrap();
+    let top = train_rbm(&hidden, &settings, |_| Control::Continue).unwrap();
     let bytes = std::fs::read(path("bottom")).unwrap();
     top.save_on_top_of(&bytes, path("network"), "top").unwrap();
     let (network, one) = (Layers::load(path("network")), Layers::load(path("bottom")));
@@ -376,7 +376,7 @@ fn divergence_is_reported_with_the_update() {
     let diverges_at = |learning_rate| {
         let settings = TrainSettings { batch: 20, epochs: 100, steps: 1, ..Default::default() };
         let settings = TrainSettings { learning_rate, ..settings };
-        match train_rbm(&examples, &settings, |_| Wish::Continue) {
+        match train_rbm(&examples, &settings, |_| Control::Continue) {
             Err(failed @ TrainError::Diverged { update, .. }) => {
                 assert!(failed.to_string().contains(&format!("at update {update}: ")), "{failed}");
                 update
@@ -407,7 +407,7 @@ fn a_monitor_can_stop_and_is_told_everything() {
     let mut seen = Vec::new();
     let trained = train_rbm(&examples, &settings, |progress| {
         seen.push((progress.update, progress.updates));
-        if progress.update == 3 { Wish::Stop } else { Wish::Continue }
+        if progress.update == 3 { Control::Stop } else { Control::Continue }
     })
     .unwrap();
     assert_eq!(seen, [(1, 8), (2, 8), (3, 8)]);
@@ -435,7 +435,7 @@ fn settings_that_make_no_sense_are_refused() {
         (TrainSettings { epochs: usize::MAX, batch: 4, ..good }, "more than can be counted"),
     ];
     for (settings, sentence) in cases {
-        let failed = train_rbm(&examples, &settings, |_| Wish::Continue).unwrap_err();
+        let failed = train_rbm(&examples, &settings, |_| Control::Continue).unwrap_err();
         assert!(failed.to_string().contains(sentence), "{failed}");
     }
     assert!("pcd".parse() == Ok(Method::Pcd));

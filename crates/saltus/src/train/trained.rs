@@ -6,7 +6,7 @@ use super::gradient::Phase;
 use super::machine::{Machine, draw_independent};
 use super::{MachineStatistics, Report, Statistics, TrainError, TrainSettings, pool, streams};
 use crate::dbn::PREFIXES;
-use crate::model::ModelError;
+use crate::error::ModelError;
 use crate::model::rbm::Rbm;
 use crate::rng::ChainRng;
 use crate::space::Space;

@@ -1,6 +1,7 @@
 //! Linear observables of a state, read from text files of one weight per line.
 
-use crate::model::ModelError;
+use super::observable::Observable;
+use crate::error::ModelError;
 use crate::model::edge_list::{number, read_lines, site, value_of};
 use crate::space::Space;
 use std::collections::HashMap;
@@ -12,7 +13,8 @@ use std::path::Path;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("weights.txt");
 /// use saltus::Space;
-/// use saltus::linear::Linear;
+/// use saltus::draws::linear::Linear;
+/// use saltus::Observable;
 /// std::fs::write(&path, "# site weight\n0 0.5\n# site value weight\n2 1 10\n")?;
 /// let observable = Linear::read(&path, &Space::new(3, 4)?)?;
 /// assert_eq!(observable.value(&[3, 0, 1]), 11.5);
@@ -74,8 +76,11 @@ impl Linear {
         Ok(Self { terms: lines.into_iter().map(|(_, term)| term).collect() })
     }
 
+}
+
+impl Observable for Linear {
     /// The sum for one state of the space it was read for.
-    pub fn value(&self, state: &[u8]) -> f64 {
+    fn value(&self, state: &[u8]) -> f64 {
         let terms = self.terms.iter().map(|term| match term.value {
             None => term.weight * f64::from(state[term.site]),
             Some(value) if state[term.site] == value => term.weight,

@@ -1,8 +1,7 @@
 //! The draws of a run in memory: one number per observable, chain and draw, and whole states on
 //! request.
 
-use crate::sink::{ChainDraws, Plan, STATISTICS, Sink, SinkError};
-use std::borrow::Cow;
+use super::sink::{ChainDraws, Plan, STATISTICS, Sink, SinkError};
 
 /// The kept draws of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,8 +87,7 @@ impl Sink for Trace {
     }
 
     fn begin(&mut self, plan: &Plan<'_>) -> Result<(), SinkError> {
-        if let Some(checkpoint) = plan.resumed {
-            let draws = checkpoint.draws();
+        if let Some(draws) = plan.resumed {
             if self.draws < draws || self.names != plan.names || self.chains != plan.chains {
                 return Err(SinkError("the trace is not the one that was drawn so far".to_owned()));
             }
@@ -110,24 +108,15 @@ impl Sink for Trace {
     }
 
     fn take(&mut self, draws: Vec<ChainDraws>) -> Result<(), SinkError> {
-        self.draws += draws.first().map_or(0, |chain| chain.draws);
+        self.draws += draws.first().map_or(0, ChainDraws::draws);
         for (number, chain) in draws.into_iter().enumerate() {
-            let columns = chain.series.into_iter().chain(chain.statistics);
-            for (series, further) in self.series.iter_mut().zip(columns) {
-                series[number].extend(further);
+            for (column, series) in self.series.iter_mut().enumerate() {
+                series[number].extend(chain.column(column));
             }
             if let Some(states) = self.states.get_mut(number) {
                 states.extend(chain.states);
             }
         }
         Ok(())
-    }
-
-    fn series(&mut self, observable: usize) -> Result<Cow<'_, [Vec<f64>]>, SinkError> {
-        Ok(Cow::Borrowed(&self.series[observable]))
-    }
-
-    fn trace(&mut self) -> Result<Trace, SinkError> {
-        Ok(std::mem::take(self))
     }
 }

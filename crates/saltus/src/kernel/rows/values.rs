@@ -3,45 +3,48 @@
 
 use super::formula::Formula;
 use super::tile::{Product, SMALLEST, TILE, hold, select};
-use super::weight_function::WeightFunction;
-use crate::kernel::closeness::Closeness;
+use super::balance::Balance;
+use crate::balancing::Balancing;
+use crate::closeness::Closeness;
 use crate::kernel::exact_row::ExactRow;
 use crate::math::{Arithmetic, larger};
 use crate::rng::ChainRng;
-use crate::weight::Weight;
+use crate::space::Space;
 
 /// The rows of one state.
 pub(super) struct ValueRows {
     pub(super) probabilities: Vec<f32>,
     /// The sum of each row as it is walked through, one up to rounding.
     totals: Vec<f32>,
-    values: usize,
+    space: Space,
     /// Factors of the rates by the distance of two values; empty if they are all one.
     closeness: Vec<f32>,
 }
 
 impl ValueRows {
-    pub(super) fn new(sites: usize, values: usize, closeness: Closeness) -> Self {
+    pub(super) fn new(space: &Space, closeness: Closeness) -> Self {
+        let values = space.values();
         Self {
-            probabilities: vec![0.0; values * sites],
-            totals: vec![0.0; sites],
-            values,
+            probabilities: vec![0.0; space.diff_len()],
+            totals: vec![0.0; space.sites()],
+            space: space.clone(),
             closeness: closeness.table(values).into_iter().map(|factor| factor as f32).collect(),
         }
     }
 
     /// Makes the rows of `from` and returns the logarithm of the probability that they lead to `to`;
-    /// NaN if a difference is.
+    /// NaN if a difference is. `MASKED` if some values do not exist at some sites.
     #[inline(always)]
-    pub(super) fn prepare<A: Arithmetic, F: Formula, W: WeightFunction>(
+    pub(super) fn prepare<A: Arithmetic, F: Formula, W: Balance, const MASKED: bool>(
         &mut self,
         h: f32,
         from: &[u8],
         diff: &[f32],
         to: &[u8],
     ) -> f64 {
-        let Self { probabilities, totals, values, closeness } = self;
-        let sites = from.len();
+        let Self { probabilities, totals, space, closeness } = self;
+        let (sites, values) = (from.len(), space.values());
+        let exists = space.exists();
         let mut nans = 0u32;
         for start in (0..sites).step_by(TILE) {
             let length = TILE.min(sites - start);
@@ -49,12 +52,15 @@ impl ValueRows {
             let own = &widen(from)[..length];
             let total = &mut [0.0f32; TILE][..length];
             let others = &mut [0.0f32; TILE][..length];
-            for value in 0..*values {
+            for value in 0..values {
                 let entries = &mut probabilities[value * sites + start..][..length];
                 let diff = &diff[value * sites + start..][..length];
                 for site in 0..length {
                     entries[site] = W::power::<A>(hold(diff[site]));
-                    let weight = W::weight(entries[site]);
+                    let mut weight = W::weight(entries[site]);
+                    if MASKED {
+                        weight = select(exists[value * sites + start + site] != 0, weight, 0.0);
+                    }
                     total[site] += weight;
                     if F::NEEDS_OTHERS {
                         others[site] += select(own[site] == value as i32, 0.0, weight);
@@ -69,7 +75,7 @@ impl ValueRows {
             let stay = &mut [0.0f32; TILE][..length];
             let moved = &mut [0.0f32; TILE][..length];
             let times = &mut [h; TILE][..length];
-            for value in 0..*values {
+            for value in 0..values {
                 if !closeness.is_empty() {
                     for site in 0..length {
                         times[site] = h * closeness[own[site].abs_diff(value as i32) as usize];
@@ -78,14 +84,27 @@ impl ValueRows {
                 let entries = &mut probabilities[value * sites + start..][..length];
                 for site in 0..length {
                     let power = entries[site];
-                    let (there, keep) =
+                    let (there, mut keep) =
                         F::move_and_keep::<A, W>(times[site], power, total[site], inverse[site]);
                     let is_own = own[site] == value as i32;
-                    let there = larger(there, SMALLEST);
+                    let mut there = larger(there, SMALLEST);
+                    if MASKED {
+                        let is_there = exists[value * sites + start + site] != 0;
+                        there = select(is_there, there, 0.0);
+                        keep = select(is_there, keep, 0.0);
+                    }
                     entries[site] = there;
                     let nu = W::weight(power) * inverse[site];
                     stay[site] += select(is_own, F::own(nu), keep);
                     moved[site] += select(is_own, 0.0, there);
+                }
+            }
+            if MASKED {
+                // What has one value keeps it, whatever the formula makes of nothing else.
+                for site in 0..length {
+                    let alone = space.values_at(start + site) == 1;
+                    stay[site] = select(alone, 1.0, stay[site]);
+                    moved[site] = select(alone, 0.0, moved[site]);
                 }
             }
             let totals = &mut totals[start..][..length];
@@ -98,10 +117,14 @@ impl ValueRows {
                 for site in 0..length {
                     inverse[site] = 1.0 / totals[site];
                 }
-                for value in 0..*values {
+                for value in 0..values {
                     let entries = &mut probabilities[value * sites + start..][..length];
                     for site in 0..length {
-                        entries[site] = larger(entries[site] * inverse[site], SMALLEST);
+                        let mut entry = larger(entries[site] * inverse[site], SMALLEST);
+                        if MASKED {
+                            entry = select(entries[site] != 0.0, entry, 0.0);
+                        }
+                        entries[site] = entry;
                     }
                 }
                 totals.fill(1.0);
@@ -113,22 +136,28 @@ impl ValueRows {
     /// The same with rows of matrix exponentials, site by site in double precision.
     pub(super) fn prepare_exactly(
         &mut self,
-        weight: Weight,
+        balancing: Balancing,
         h: f64,
         from: &[u8],
         diff: &[f32],
         to: &[u8],
     ) -> f64 {
-        let Self { probabilities, totals, values, .. } = self;
+        let Self { probabilities, totals, space, .. } = self;
         let sites = from.len();
         let mut maker = ExactRow::default();
-        let mut of_site = vec![0.0; *values];
-        let mut row = vec![0.0; *values];
+        let (mut of_site, mut row) = (Vec::new(), Vec::new());
         for (site, own) in from.iter().enumerate() {
+            let values = space.values_at(site);
+            of_site.resize(values, 0.0);
+            row.resize(values, 0.0);
             for (value, entry) in of_site.iter_mut().enumerate() {
                 *entry = f64::from(hold(diff[value * sites + site]));
             }
-            maker.write(&of_site, usize::from(*own), h, weight, &mut row);
+            if values == 1 {
+                row[0] = 1.0;
+            } else {
+                maker.write(&of_site, usize::from(*own), h, balancing, &mut row);
+            }
             if row[0].is_nan() {
                 return f64::NAN;
             }
@@ -161,7 +190,7 @@ impl ValueRows {
             }
             let mut walked = [0.0f32; TILE];
             let mut passed = [0i32; TILE];
-            for value in 0..self.values {
+            for value in 0..self.space.values() {
                 let plane = value * sites + start;
                 let entries = &self.probabilities[plane..plane + length];
                 for site in 0..entries.len() {
@@ -171,11 +200,15 @@ impl ValueRows {
             }
             let proposed = &mut proposed[start..start + length];
             for site in 0..proposed.len() {
-                let moves = passed[site] < self.values as i32;
+                let moves = passed[site] < self.space.values() as i32;
                 proposed[site] = if moves { passed[site] as u8 } else { own[site] as u8 };
             }
         }
         self.log_prob_of(proposed)
+    }
+
+    pub(super) fn is_uniform(&self) -> bool {
+        self.space.is_uniform()
     }
 
     #[inline(always)]
@@ -208,7 +241,7 @@ impl ValueRows {
     ) -> f64 {
         let sites = state.len();
         for site in 0..sites {
-            let row = (0..self.values)
+            let row = (0..self.space.values())
                 .map(|value| f64::from(self.probabilities[value * sites + site]))
                 .collect::<Vec<_>>();
             proposed[site] = rng.index(&row, row.iter().sum()) as u8;

@@ -1,15 +1,14 @@
 //! Where draws go while a run makes them: into memory, or into a store on disk.
 
-use crate::checkpoint::Checkpoint;
-use crate::run::{Ended, Seconds, Sites};
+use super::sites::Sites;
+use crate::control::{Ended, Seconds};
 use crate::space::Space;
-use crate::trace::Trace;
 use crate::tune::Round;
-use std::borrow::Cow;
 
-/// Takes the draws of a run in order, all chains together, while it goes on.
+/// Takes the draws of a run in order, all chains together, while it goes on. It only writes.
 ///
-/// [`Trace`] keeps them in memory; the store of the feature `zarr` writes them to disk.
+/// [`Trace`](super::trace::Trace) keeps them in memory; the store of the feature `zarr` writes them to
+/// disk.
 pub trait Sink {
     /// Whether the whole state of every draw is wanted.
     fn wants_states(&self) -> bool {
@@ -27,31 +26,25 @@ pub trait Sink {
     /// The next draws of every chain.
     fn take(&mut self, draws: Vec<ChainDraws>) -> Result<(), SinkError>;
 
-    /// The draws of one observable so far, chain by chain; observables count as in [`Plan::names`].
-    fn series(&mut self, observable: usize) -> Result<Cow<'_, [Vec<f64>]>, SinkError>;
-
     /// Makes everything taken so far last. A run that is resumed from the checkpoint makes the same
     /// draws again from there on; without one, an older checkpoint stays the one to resume from.
     fn save(&mut self, state: &Saved<'_>) -> Result<(), SinkError> {
         let _ = state;
         Ok(())
     }
-
-    /// Everything taken, to be summed up; whole states only if they are in memory anyway.
-    fn trace(&mut self) -> Result<Trace, SinkError>;
 }
 
 /// What is going to be drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     /// The space of the states.
-    pub space: Space,
+    pub space: &'a Space,
     /// Number of chains.
     pub chains: usize,
     /// Names of the observables, log π first.
     pub names: &'a [String],
-    /// Where a resumed run goes on; it makes the draws after that checkpoint again.
-    pub resumed: Option<&'a Checkpoint>,
+    /// Draws of each chain after which a resumed run goes on; it makes those that came later again.
+    pub resumed: Option<usize>,
 }
 
 /// What a run knows when it asks for its draws to be saved.
@@ -61,8 +54,8 @@ pub struct Saved<'a> {
     pub rounds: &'a [Round],
     /// The scale of the draws, once warm-up is over.
     pub scale: Option<f64>,
-    /// Where to resume from, unless the run is in no state to be resumed.
-    pub checkpoint: Option<&'a Checkpoint>,
+    /// Where to resume from, written down, unless the run is in no state to be resumed.
+    pub checkpoint: Option<&'a [u8]>,
     /// Wall time so far.
     pub seconds: Seconds,
     /// Threads in use.
@@ -76,12 +69,9 @@ pub struct Saved<'a> {
 /// Consecutive draws of one chain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChainDraws {
-    /// Number of draws.
-    pub draws: usize,
-    /// By observable, then draw.
-    pub series: Vec<Vec<f64>>,
-    /// By [`STATISTICS`], then draw.
-    pub statistics: [Vec<f64>; STATISTICS.len()],
+    columns: usize,
+    /// A row for every draw: the observables, then [`STATISTICS`].
+    pub(crate) numbers: Vec<f64>,
     /// One row per draw; empty unless states are wanted.
     pub states: Vec<u8>,
 }
@@ -94,16 +84,25 @@ pub const SITES_CHANGED: &str = "sites_changed";
 
 impl ChainDraws {
     pub(crate) fn new(observables: usize) -> Self {
-        Self { series: vec![Vec::new(); observables], ..Self::default() }
+        Self { columns: observables + STATISTICS.len(), ..Self::default() }
+    }
+
+    /// Number of draws.
+    pub fn draws(&self) -> usize {
+        self.numbers.len().checked_div(self.columns).unwrap_or(0)
+    }
+
+    /// The draws of an observable, or behind these of one of the [`STATISTICS`].
+    pub fn column(&self, number: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.numbers[number.min(self.numbers.len())..].iter().step_by(self.columns.max(1)).copied()
     }
 
     /// Forgets all but the first draws.
     pub(crate) fn truncate(&mut self, draws: usize) {
-        if draws < self.draws {
-            self.states.truncate(self.states.len() / self.draws * draws);
-            let statistics = self.statistics.iter_mut();
-            self.series.iter_mut().chain(statistics).for_each(|series| series.truncate(draws));
-            self.draws = draws;
+        let all = self.draws();
+        if draws < all {
+            self.states.truncate(self.states.len() / all * draws);
+            self.numbers.truncate(draws * self.columns);
         }
     }
 }

@@ -6,18 +6,19 @@
 
 use super::formula::Formula;
 use super::tile::{Product, SMALLEST, TILE, hold, select};
-use super::weight_function::WeightFunction;
+use super::balance::Balance;
 use crate::math::{Arithmetic, larger};
 use crate::rng::{ChainRng, is_coarse, unit};
 
 /// Makes the rows of `from` and returns the logarithm of the probability that they lead to `to`; NaN
-/// if a difference is.
+/// if a difference is. `MASKED` if some flips do not exist, as `exists` says.
 #[inline(always)]
-pub(super) fn prepare<A: Arithmetic, F: Formula, W: WeightFunction>(
+pub(super) fn prepare<A: Arithmetic, F: Formula, W: Balance, const MASKED: bool>(
     h: f32,
     from: &[u8],
     diff: &[f32],
     to: &[u8],
+    exists: &[u8],
     table: &mut [f32],
 ) -> f64 {
     let mut product = Product::ONE;
@@ -41,7 +42,13 @@ pub(super) fn prepare<A: Arithmetic, F: Formula, W: WeightFunction>(
         for site in 0..length {
             let (flip, stay) = F::finish::<A>(first[site], second[site], third[site]);
             let rarely_stays = stay < flip;
-            let rare = larger(select(rarely_stays, stay, flip), SMALLEST);
+            let mut rare = larger(select(rarely_stays, stay, flip), SMALLEST);
+            let mut rarely_stays = rarely_stays;
+            if MASKED {
+                let there = exists[start + site] != 0;
+                rare = select(there, rare, 0.0);
+                rarely_stays &= there;
+            }
             table[site] = select(rarely_stays, -rare, rare);
             let is_rare = (from[site] != to[site]) != rarely_stays;
             chosen_now[site] = select(is_rare, rare, 1.0 - rare);

@@ -1,6 +1,6 @@
 //! How DLMC turns the rates of a site into a row of probabilities for a step of time h.
 
-use crate::kernel::row::RowFormula;
+use super::row::RowFormula;
 use serde::{Deserialize, Serialize};
 
 /// A way through one step of time.

@@ -1,14 +1,14 @@
-//! The weight functions g as loops over differences want them: with as few exponentials, roots and
+//! The balancing functions g as loops over differences want them: with as few exponentials, roots and
 //! divisions as each allows.
 
 use crate::math::{Arithmetic, exp, larger, smaller};
 
-/// A weight function g, inside a loop that the compiler can vectorise.
+/// A balancing function g, inside a loop that the compiler can vectorise.
 ///
 /// What a loop keeps of a difference Δ is its *power*: t = e^Δ, or a root of it. Because g is locally
 /// balanced, g(t)/t is a symmetric function of the two values' weights; rows that are reversible for
 /// the site's conditional are made from it.
-pub(super) trait WeightFunction {
+pub(super) trait Balance {
     /// What is kept of a difference.
     fn power<A: Arithmetic>(diff: f32) -> f32;
     /// t.
@@ -22,7 +22,7 @@ pub(super) trait WeightFunction {
 }
 
 pub(super) struct Sqrt;
-impl WeightFunction for Sqrt {
+impl Balance for Sqrt {
     #[inline(always)]
     fn power<A: Arithmetic>(diff: f32) -> f32 {
         exp::<A>(0.5 * diff)
@@ -48,10 +48,10 @@ impl WeightFunction for Sqrt {
     }
 }
 
-macro_rules! weight_function {
+macro_rules! balance {
     ($name:ident, $t:ident, $rate:expr, $symmetric:expr) => {
         pub(super) struct $name;
-        impl WeightFunction for $name {
+        impl Balance for $name {
             #[inline(always)]
             fn power<A: Arithmetic>(diff: f32) -> f32 {
                 exp::<A>(diff)
@@ -75,7 +75,7 @@ macro_rules! weight_function {
         }
     };
 }
-weight_function!(Ratio, t, t / (1.0 + t), 1.0 / (1.0 + t));
-weight_function!(Min, t, smaller(t, 1.0), smaller(1.0 / t, 1.0));
-weight_function!(Max, t, larger(t, 1.0), larger(1.0 / t, 1.0));
-weight_function!(Sum, t, 1.0 + t, (1.0 + t) / t);
+balance!(Ratio, t, t / (1.0 + t), 1.0 / (1.0 + t));
+balance!(Min, t, smaller(t, 1.0), smaller(1.0 / t, 1.0));
+balance!(Max, t, larger(t, 1.0), larger(1.0 / t, 1.0));
+balance!(Sum, t, 1.0 + t, (1.0 + t) / t);

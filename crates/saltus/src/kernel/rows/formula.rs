@@ -1,6 +1,6 @@
 //! The row formulas entry by entry, in single precision, inside loops that the compiler vectorises.
 
-use super::weight_function::WeightFunction;
+use super::balance::Balance;
 use crate::math::{Arithmetic, exp_and_complement, larger, smaller};
 
 /// A row formula; [`RowFormula`](crate::kernel::row::RowFormula) says what each computes.
@@ -12,12 +12,12 @@ pub(super) trait Formula {
     const NEEDS_OTHERS: bool = false;
     /// For a site with two values: three numbers that `finish` makes the row from. In two halves,
     /// because a processor that looks far ahead in short loops cannot do so in long ones.
-    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32);
+    fn begin<A: Arithmetic, W: Balance>(h: f32, diff: f32) -> (f32, f32, f32);
     /// (flip, stay) from the three numbers of `begin`.
     fn finish<A: Arithmetic>(first: f32, second: f32, third: f32) -> (f32, f32);
     /// What moves to another value whose difference has that power, and what of that value's share
     /// is left to stay; the weights of all values sum to `total`.
-    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+    fn move_and_keep<A: Arithmetic, W: Balance>(
         h: f32,
         power: f32,
         total: f32,
@@ -30,7 +30,7 @@ pub(super) trait Formula {
 pub(super) struct Interpolated;
 impl Formula for Interpolated {
     #[inline(always)]
-    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32) {
+    fn begin<A: Arithmetic, W: Balance>(h: f32, diff: f32) -> (f32, f32, f32) {
         let power = W::power::<A>(diff);
         let t = W::weight(power);
         let (own, symmetric) = W::split(power);
@@ -42,7 +42,7 @@ impl Formula for Interpolated {
         (nu * leave, A::mul_add(nu, keep, own))
     }
     #[inline(always)]
-    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+    fn move_and_keep<A: Arithmetic, W: Balance>(
         h: f32,
         power: f32,
         total: f32,
@@ -61,7 +61,7 @@ impl Formula for Interpolated {
 pub(super) struct Euler;
 impl Formula for Euler {
     #[inline(always)]
-    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32) {
+    fn begin<A: Arithmetic, W: Balance>(h: f32, diff: f32) -> (f32, f32, f32) {
         let power = W::power::<A>(diff);
         let t = W::weight(power);
         let own = 1.0 / (1.0 + t);
@@ -72,7 +72,7 @@ impl Formula for Euler {
         (smaller(rate, nu), own + larger(nu - rate, 0.0))
     }
     #[inline(always)]
-    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+    fn move_and_keep<A: Arithmetic, W: Balance>(
         h: f32,
         power: f32,
         _total: f32,
@@ -91,7 +91,7 @@ pub(super) struct Metropolised;
 impl Formula for Metropolised {
     const NEEDS_OTHERS: bool = true;
     #[inline(always)]
-    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32) {
+    fn begin<A: Arithmetic, W: Balance>(h: f32, diff: f32) -> (f32, f32, f32) {
         let power = W::power::<A>(diff);
         let t = W::weight(power);
         (smaller(t, 1.0), larger(1.0 - t, 0.0), h * W::symmetric(power) * larger(t, 1.0))
@@ -101,7 +101,7 @@ impl Formula for Metropolised {
         Interpolated::finish::<A>(most, surplus, exponent)
     }
     #[inline(always)]
-    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+    fn move_and_keep<A: Arithmetic, W: Balance>(
         h: f32,
         power: f32,
         total: f32,
@@ -124,7 +124,7 @@ pub(super) struct Normalised;
 impl Formula for Normalised {
     const NORMALISES: bool = true;
     #[inline(always)]
-    fn begin<A: Arithmetic, W: WeightFunction>(h: f32, diff: f32) -> (f32, f32, f32) {
+    fn begin<A: Arithmetic, W: Balance>(h: f32, diff: f32) -> (f32, f32, f32) {
         let rate = h * W::rate(W::power::<A>(diff));
         (rate, 1.0, 1.0 + rate)
     }
@@ -134,7 +134,7 @@ impl Formula for Normalised {
         (rate * stay, stay)
     }
     #[inline(always)]
-    fn move_and_keep<A: Arithmetic, W: WeightFunction>(
+    fn move_and_keep<A: Arithmetic, W: Balance>(
         h: f32,
         power: f32,
         _total: f32,

@@ -1,23 +1,23 @@
-//! The locally balanced weight functions g, with g(t) = t·g(1/t), that turn ratios of
+//! The locally balanced balancing functions g, with g(t) = t·g(1/t), that turn ratios of
 //! probabilities into jump rates.
 
 use crate::math::softplus;
 use serde::{Deserialize, Serialize};
 
-/// A locally balanced weight function.
+/// A locally balanced balancing function.
 ///
 /// ```
-/// use saltus::Weight;
+/// use saltus::Balancing;
 /// // g(t) = t·g(1/t): in logarithms L(d) = d + L(−d).
-/// for weight in Weight::ALL {
-///     assert!((weight.log(1.3) - (1.3 + weight.log(-1.3))).abs() < 1e-12);
+/// for balancing in Balancing::ALL {
+///     assert!((balancing.log(1.3) - (1.3 + balancing.log(-1.3))).abs() < 1e-12);
 /// }
-/// assert_eq!("ratio".parse(), Ok(Weight::Ratio));
+/// assert_eq!("ratio".parse(), Ok(Balancing::Ratio));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Weight {
-    /// √t: the weight of DMALA and of the paper's best results.
+pub enum Balancing {
+    /// √t: that of DMALA and of the paper's best results.
     #[default]
     Sqrt,
     /// t/(1+t), Barker's: rates never exceed one.
@@ -30,8 +30,8 @@ pub enum Weight {
     Sum,
 }
 
-impl Weight {
-    /// Every weight function.
+impl Balancing {
+    /// Every balancing function.
     pub const ALL: [Self; 5] = [Self::Sqrt, Self::Ratio, Self::Min, Self::Max, Self::Sum];
 
     /// The name used on the command line.
@@ -68,18 +68,18 @@ impl Weight {
     }
 }
 
-impl std::fmt::Display for Weight {
+impl std::fmt::Display for Balancing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl std::str::FromStr for Weight {
+impl std::str::FromStr for Balancing {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|weight| weight.name() == name).ok_or_else(|| {
-            crate::names::unknown("weight function", name, Self::ALL.map(Self::name))
+        Self::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| {
+            crate::names::unknown("balancing function", name, Self::ALL.map(Self::name))
         })
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The factor of the rate between two values.
 ///
 /// ```
-/// use saltus::kernel::closeness::Closeness;
+/// use saltus::Closeness;
 /// let levels = Closeness::Ordinal { length: 2.0 };
 /// assert_eq!(levels.of_distance(1), 1.0);
 /// assert!((levels.of_distance(5) - (-2f64).exp()).abs() < 1e-15);
@@ -37,7 +37,7 @@ impl Closeness {
     }
 
     /// The factors of all distances between so many values; empty if they are all one.
-    pub(super) fn table(self, values: usize) -> Vec<f64> {
+    pub(crate) fn table(self, values: usize) -> Vec<f64> {
         match self {
             Self::Equal => Vec::new(),
             Self::Ordinal { .. } => (0..values).map(|d| self.of_distance(d.max(1))).collect(),
