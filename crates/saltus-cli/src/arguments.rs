@@ -1,31 +1,24 @@
 //! What can be written on the command line.
 
 mod ais;
-mod flow;
 mod model;
-mod paper;
 #[cfg(feature = "deep")]
 mod resnet;
 mod store;
 mod train;
-#[cfg(feature = "deep")]
-mod vae;
 
 pub use ais::{AisArguments, Transition};
-pub use flow::FlowArguments;
 pub use model::*;
-pub use paper::PaperArguments;
 #[cfg(feature = "deep")]
-pub use resnet::{Backend, TrainResnetArguments};
+pub use resnet::{Backend, TrainResnetArguments, dataset};
 pub use store::{ExportArguments, StoreArguments};
 pub use train::{
     BinariseArgument, TrainArguments, TrainDbnArguments, TrainRbmArguments, TrainedModel,
     TrainingArguments,
 };
-#[cfg(feature = "deep")]
-pub use vae::TrainVaeArguments;
 
 use crate::contender::Contender;
+use crate::moved::MovedArguments;
 use crate::observe::Observe;
 use crate::parse;
 use clap::{Args, Parser, Subcommand};
@@ -58,10 +51,12 @@ pub enum Command {
     Train(TrainArguments),
     /// Estimate the normaliser of a learnt machine, and how likely it finds test images
     Ais(AisArguments),
-    /// Repeat the paper's sampling study: tables, figures, and a verdict on each of its claims
-    Paper(PaperArguments),
-    /// Follow the gradient flow itself, on a few states: densities, divergence, distances, particles
-    Flow(FlowArguments),
+    /// The paper's sampling study (in saltus-lab)
+    #[command(hide = true)]
+    Paper(MovedArguments),
+    /// The gradient flow on a few states (in saltus-lab)
+    #[command(hide = true)]
+    Flow(MovedArguments),
 }
 
 #[derive(Debug, Args)]

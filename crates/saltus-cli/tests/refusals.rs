@@ -177,3 +177,20 @@ fn odd_words_are_refused_too() {
         assert_eq!(saltus_with(&arguments).code, 2, "{arguments:?}");
     }
 }
+
+#[test]
+fn what_the_laboratory_has_now_answers_where_it_went() {
+    for command in ["paper", "flow", "train vae"] {
+        let rests =
+            ["", "--list", "--help", "-h", "junk --out x --epochs -3", "-- -x", "--target=1,2 -qV"];
+        for rest in rests {
+            let ran = saltus(&format!("{command} {rest}"));
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{command} {rest}: {}", ran.err);
+            let expected = format!(
+                "saltus: `saltus {command}` has moved: \
+                 cargo run --release -p saltus-lab -- {command} …\n"
+            );
+            assert_eq!(ran.err, expected);
+        }
+    }
+}

@@ -159,11 +159,9 @@ fn a_place_that_takes_no_file_is_noticed_before_the_work() {
 #[cfg(not(feature = "deep"))]
 #[test]
 fn a_build_without_deep_models_says_how_to_get_them() {
-    for model in ["resnet", "vae"] {
-        let ran = saltus(&format!("train {model} --data somewhere --dataset static-mnist"));
-        assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-        assert!(ran.err.contains("--features deep"), "{}", ran.err);
-    }
+    let ran = saltus("train resnet --data somewhere --dataset static-mnist");
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("--features deep"), "{}", ran.err);
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(crate) const CHUNK: usize = 4096;
 const LARGEST: f32 = 1e6;
 
 /// Threads of their own, so that others' settings do not matter; the error is the reason.
-pub(crate) fn pool(threads: Option<usize>) -> Result<ThreadPool, String> {
+pub fn pool(threads: Option<usize>) -> Result<ThreadPool, String> {
     ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()
@@ -19,7 +19,7 @@ pub(crate) fn pool(threads: Option<usize>) -> Result<ThreadPool, String> {
 }
 
 /// Makes a step; whether all parameters are numbers to go on with.
-pub(crate) fn descend(
+pub fn descend(
     step: Step,
     gradient: &[f32],
     Moments { first, second }: &mut Moments,

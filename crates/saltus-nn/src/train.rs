@@ -25,12 +25,14 @@
 mod buffer;
 mod checkpoint;
 mod gradient;
-pub(crate) mod order;
+#[doc(hidden)]
+pub mod order;
 mod report;
 mod scale;
 mod schedule;
 mod settings;
-pub(crate) mod streams;
+#[doc(hidden)]
+pub mod streams;
 #[cfg(test)]
 mod tests;
 
@@ -136,7 +138,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
             tuner: ScaleTuner::new(settings.sampler, &space, settings.target_acceptance),
             iteration: 0,
             seconds: 0.0,
-            order: Order::new(),
+            order: Order::default(),
             walkers,
             learner: Learner::new(&model, batch),
             model,

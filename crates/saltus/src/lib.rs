@@ -28,14 +28,12 @@
 //! [`run`] → [`sink`] → [`stats`] → [`summary`]. Draws go to memory ([`trace`]) or, with the feature
 //! `zarr`, to disk (`store`), from where a run can be resumed. Beside them, [`data`] reads images and
 //! [`train`] learns a machine from them; [`dbn`] puts one machine on another; [`ais`] finds
-//! normalisers, and with them likelihoods; [`study`] names what the paper measured.
+//! normalisers, and with them likelihoods.
 
 pub mod ais;
 pub mod checkpoint;
 pub mod data;
 pub mod dbn;
-#[cfg(feature = "flow")]
-pub mod flow;
 pub mod kernel;
 pub mod linear;
 pub mod math;
@@ -50,7 +48,6 @@ pub mod space;
 pub mod stats;
 #[cfg(feature = "zarr")]
 pub mod store;
-pub mod study;
 pub mod summary;
 pub mod tensor_file;
 mod threads;

@@ -135,7 +135,8 @@ impl FromStr for Backend {
     }
 }
 
-pub(super) fn dataset(name: &str) -> Result<Dataset, String> {
+/// Images by the name of their dataset or folder.
+pub fn dataset(name: &str) -> Result<Dataset, String> {
     Ok(Dataset::named(name))
 }
 

@@ -1,4 +1,4 @@
-//! Runs the real binary and looks at what it printed.
+//! Runs the real binary and looks at what it printed. The laboratory's tests use this file too.
 
 // Each file of tests uses its own part of this one.
 #![allow(dead_code)]
@@ -30,7 +30,12 @@ pub fn saltus(line: &str) -> Ran {
 
 /// Runs `saltus` with these arguments.
 pub fn saltus_with(arguments: &[&str]) -> Ran {
-    let output = Command::cargo_bin("saltus").unwrap().args(arguments).output().unwrap();
+    run("saltus", arguments)
+}
+
+/// Runs a binary of the tests' crate with these arguments.
+pub fn run(binary: &str, arguments: &[&str]) -> Ran {
+    let output = Command::cargo_bin(binary).unwrap().args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let ran = Ran {
         code: output.status.code().expect("ended by a signal"),
@@ -46,6 +51,31 @@ pub fn summary(line: &str) -> Value {
     let ran = saltus(&format!("{line} --json --quiet"));
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}");
     ran.json()
+}
+
+/// Runs every command of a binary that stands in the blocks of a page, in their order and in a folder
+/// of their own. In the page a command begins with one of these words.
+pub fn run_page(page: &str, (binary, beginnings): (&str, &[&str]), fewest: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    // The file that the guide to diagnostics makes with a command of the shell.
+    std::fs::write(folder.path().join("weights.txt"), "0 1\n1 1\n2 -1\n").unwrap();
+    // Small images in the place of the real ones.
+    put_images_of_columns(&folder.path().join("data"), &["train", "t10k"]);
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let lines = blocks.flat_map(str::lines);
+    let commands: Vec<Vec<&str>> = lines
+        .map(|line| line.split('#').next().unwrap().trim())
+        .filter_map(|line| beginnings.iter().find_map(|words| line.strip_prefix(words)))
+        .map(|arguments| arguments.split_whitespace().collect())
+        .collect();
+    assert!(commands.len() >= fewest, "{commands:?}");
+    for arguments in commands {
+        let mut command = Command::cargo_bin(binary).unwrap();
+        let output = command.args(&arguments).current_dir(folder.path()).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{binary} {}: {errors}", arguments.join(" "));
+        assert!(!output.stdout.is_empty());
+    }
 }
 
 /// A folder of files that goes away with it.

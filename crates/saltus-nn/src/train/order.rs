@@ -5,19 +5,15 @@ use saltus::ChainRng;
 use saltus::data::Examples;
 
 /// The order of the epoch in progress.
-#[derive(Clone, Debug)]
-pub(crate) struct Order {
+#[derive(Clone, Debug, Default)]
+pub struct Order {
     epoch: Option<usize>,
     indices: Vec<u32>,
 }
 
 impl Order {
-    pub(crate) fn new() -> Self {
-        Self { epoch: None, indices: Vec::new() }
-    }
-
     /// The states of an iteration's batch. What is left at the end of an epoch is left out.
-    pub(crate) fn batch(
+    pub fn batch(
         &mut self,
         examples: &Examples,
         batch: usize,
@@ -59,7 +55,7 @@ mod tests {
     #[test]
     fn an_epoch_shows_every_example_once() {
         let examples = Examples::new(Space::new(1, 256).unwrap(), (0..13).collect()).unwrap();
-        let mut order = Order::new();
+        let mut order = Order::default();
         let epoch = |order: &mut Order, first: usize| -> Vec<u8> {
             (first..first + 3).flat_map(|it| order.batch(&examples, 4, it, 5)).collect()
         };
@@ -70,7 +66,7 @@ mod tests {
             assert!(shown.windows(2).all(|pair| pair[0] != pair[1]), "{shown:?}");
         }
         // The second epoch is the same for one who has not seen the first.
-        assert_eq!(epoch(&mut Order::new(), 4), two);
-        assert_eq!(epoch(&mut Order::new(), 1), one);
+        assert_eq!(epoch(&mut Order::default(), 4), two);
+        assert_eq!(epoch(&mut Order::default(), 1), one);
     }
 }

@@ -22,44 +22,44 @@ fn stream(purpose: Purpose, iteration: usize, row: usize) -> Stream {
 }
 
 /// Most iterations and rows that have streams of their own.
-pub(crate) const MOST: (usize, usize) = (1 << 32, 1 << 24);
+pub const MOST: (usize, usize) = (1 << 32, 1 << 24);
 
 /// The first content of the replay buffer.
-pub(crate) fn buffer() -> Stream {
+pub fn buffer() -> Stream {
     stream(Purpose::Buffer, 0, 0)
 }
 
 /// The slots of the buffer that an iteration takes.
-pub(crate) fn slots(iteration: usize) -> Stream {
+pub fn slots(iteration: usize) -> Stream {
     stream(Purpose::Slots, iteration, 0)
 }
 
 /// A chain of an iteration.
-pub(crate) fn chain(iteration: usize, row: usize) -> Stream {
+pub fn chain(iteration: usize, row: usize) -> Stream {
     stream(Purpose::Chain, iteration, row)
 }
 
 /// The bits of an example of an iteration, if they have to be drawn.
-pub(crate) fn example(iteration: usize, row: usize) -> Stream {
+pub fn example(iteration: usize, row: usize) -> Stream {
     stream(Purpose::Example, iteration, row)
 }
 
 /// The order of the examples in an epoch.
-pub(crate) fn order(epoch: usize) -> Stream {
+pub fn order(epoch: usize) -> Stream {
     stream(Purpose::Order, epoch, 0)
 }
 
 /// The latent noise of an update of an autoencoder.
-pub(crate) fn noise(update: usize) -> Stream {
+pub fn noise(update: usize) -> Stream {
     stream(Purpose::Noise, update, 0)
 }
 
 /// The draws from which an autoencoder's bound at an image is made.
-pub(crate) fn bound(image: usize) -> Stream {
+pub fn bound(image: usize) -> Stream {
     stream(Purpose::Bound, image, 0)
 }
 
 /// A sample of an autoencoder.
-pub(crate) fn sample(number: usize) -> Stream {
+pub fn sample(number: usize) -> Stream {
     stream(Purpose::Sample, number, 0)
 }
