@@ -42,9 +42,7 @@ pub use settings::{AisError, AisSettings};
 
 use crate::base::Base;
 use crate::control::{Control, Ended};
-use crate::engine::{
-    Fingerprint, SamplerBlock, block_ranges, kernel_block, probes, sampler_block,
-};
+use crate::engine::{Fingerprint, SamplerBlock, block_ranges, kernel_block, probes, sampler_block};
 use crate::kernel::layers::{self, LayerGibbs};
 use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
@@ -61,7 +59,8 @@ use std::time::{Duration, Instant};
 
 /// Makes a block of chains on a path from a base, from the number of the first, their states and
 /// their streams.
-type NewBlock<'a, M> = dyn Fn(&M, usize, Vec<u8>, Vec<ChainRng>, &Arc<Base>) -> SamplerBlock<'a, M> + 'a;
+type NewBlock<'a, M> =
+    dyn Fn(&M, usize, Vec<u8>, Vec<ChainRng>, &Arc<Base>) -> SamplerBlock<'a, M> + 'a;
 /// Keeps a checkpoint; the error is the reason.
 type Keeper<'a> = dyn FnMut(&AisCheckpoint) -> Result<(), String> + 'a;
 type Monitor<'a> = dyn FnMut(AisProgress) -> Control + 'a;

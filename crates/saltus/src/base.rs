@@ -107,11 +107,11 @@ impl Base {
     /// The same on some of its sites, which are numbered anew in their order.
     pub fn among(&self, space: &Space, sites: &[u32]) -> Self {
         let old = self.space.sites();
-        let entry = |plane: usize, site: &u32| match self.log_weights.get(plane * old + *site as usize)
-        {
-            Some(weight) => *weight,
-            None => f32::NEG_INFINITY,
-        };
+        let entry =
+            |plane: usize, site: &u32| match self.log_weights.get(plane * old + *site as usize) {
+                Some(weight) => *weight,
+                None => f32::NEG_INFINITY,
+            };
         // Fewer sites may have two values at most where all had more.
         let first = if space.is_binary() && !self.space.is_binary() { 1 } else { 0 };
         let log_weights = (0..space.planes()).flat_map(|plane| {
@@ -183,7 +183,8 @@ impl Base {
             vectorised(
                 #[inline(always)]
                 || {
-                    for ((diff, logit), value) in diff.iter_mut().zip(&self.log_weights).zip(state) {
+                    for ((diff, logit), value) in diff.iter_mut().zip(&self.log_weights).zip(state)
+                    {
                         *diff = logit * (1.0 - 2.0 * f32::from(*value));
                     }
                 },

@@ -8,5 +8,5 @@ mod fingerprint;
 pub use block::{ChainBlock, Failed, SamplerBlock, block_ranges, each, sampler_block};
 pub(crate) use block::{kernel_block, panic_words};
 pub use checkpoint::ChainSnapshot;
-pub(crate) use checkpoint::{Checkpoint, damaged_chain};
+pub(crate) use checkpoint::Checkpoint;
 pub(crate) use fingerprint::{Fingerprint, probes};

@@ -37,7 +37,7 @@ pub mod traits;
 
 pub use chains::{ChainMut, Chains, StepReport};
 pub use journal::{Journal, SiteChange};
-pub use traits::{Kind, KernelTraits, ScaleTraits, ScaleUnit};
+pub use traits::{KernelTraits, Kind, ScaleTraits, ScaleUnit};
 
 use crate::error::{StepError, StepFailure};
 use crate::model::Model;
@@ -115,11 +115,7 @@ pub trait Kernel<M: Model>: Send + Sync {
 
 /// The Metropolis–Hastings test: accepts with probability min(1, e^log_ratio); returns that
 /// probability and the decision. A ratio that is not a number is an error, never a move.
-pub fn accept(
-    chain: usize,
-    log_ratio: f64,
-    rng: &mut ChainRng,
-) -> Result<(f64, bool), StepError> {
+pub fn accept(chain: usize, log_ratio: f64, rng: &mut ChainRng) -> Result<(f64, bool), StepError> {
     if log_ratio.is_nan() {
         return Err(StepError { chain, cause: StepFailure::Difference });
     }

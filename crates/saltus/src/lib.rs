@@ -16,7 +16,7 @@
 //!     Ok(())
 //! });
 //! let settings = Settings { chains: 8, warmup: 300, draws: 300, ..Settings::default() };
-//! let outcome = run::sample(&model, &settings)?;
+//! let outcome = run::sample(&model, settings)?;
 //! let summary = Summary::new("neighbours", &outcome);
 //! // Each of the eleven pairs is equal with probability e/(1 + e).
 //! let exact = 11.0 * 1f64.exp() / (1.0 + 1f64.exp());
@@ -24,50 +24,61 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
-//! [`run`] → [`sink`] → [`stats`] → [`summary`]. Draws go to memory ([`trace`]) or, with the feature
-//! `zarr`, to disk (`store`), from where a run can be resumed. Beside them, [`data`] reads images and
-//! [`train`] learns a machine from them; [`dbn`] puts one machine on another; [`ais`] finds
-//! normalisers, and with them likelihoods.
+//! Data flows through the modules in this order, and imports go only this way: [`space`] and
+//! [`rng`], [`model`], [`kernel`], [`sampler`], [`tune`], [`engine`], [`draws`], [`run`], `store`,
+//! [`ais`], [`summary`]. Draws go to memory ([`Trace`]) or, with the feature `zarr`, to disk (`store`),
+//! from where a run can be resumed. Beside them, [`data`] reads images and [`train`] learns an RBM from
+//! them; [`dbn`] puts one RBM on another; [`ais`] finds normalisers, and with them likelihoods.
 
+mod adjacency;
 pub mod ais;
-pub mod checkpoint;
+mod balancing;
+mod base;
+mod closeness;
+mod control;
 pub mod data;
 pub mod dbn;
+pub mod draws;
+pub mod engine;
+mod error;
+mod finding;
 pub mod kernel;
-pub mod linear;
 pub mod math;
 pub mod model;
 pub mod names;
 pub mod rng;
 pub mod run;
 pub mod sampler;
-pub mod sink;
-pub mod solver;
 pub mod space;
 pub mod stats;
 #[cfg(feature = "zarr")]
 pub mod store;
 pub mod summary;
 pub mod tensor_file;
-mod threads;
-pub mod trace;
 pub mod train;
 pub mod tune;
-mod verdict;
-pub mod weight;
+mod workers;
 
-pub use checkpoint::Checkpoint;
-pub use model::{Differences, Model, ModelError};
+pub use adjacency::Adjacency;
+pub use balancing::Balancing;
+pub use base::Base;
+pub use closeness::Closeness;
+pub use control::{Control, Ended, Reached, Seconds};
+pub use draws::observable::Observable;
+pub use draws::observer::{Draws, Observer};
+pub use draws::sink::Sink;
+pub use draws::trace::Trace;
+pub use error::{ModelError, StepError, StepFailure};
+pub use finding::{AcceptanceCause, Assurance, Disagreement, Finding, plain_name};
+pub use kernel::solver::Solver;
+pub use kernel::{Chains, Kernel, KernelTraits};
+pub use model::{Differences, Model};
 pub use rng::ChainRng;
-pub use run::{Ended, Outcome, Run, RunError, Settings};
-pub use sampler::Sampler;
-pub use sink::Sink;
-pub use solver::Solver;
+pub use run::{Checkpoint, Outcome, Run, RunError, Settings};
+pub use sampler::{Method, Sampler};
 pub use space::{Space, States};
 pub use summary::Summary;
-pub use trace::Trace;
-pub use weight::Weight;
+pub use workers::Workers;
 
 /// The examples of the README and of the guide to likelihoods are tests.
 #[cfg(doctest)]

@@ -252,11 +252,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     }
 
     /// Also keeps this number of every draw.
-    pub fn observe(
-        mut self,
-        name: impl Into<String>,
-        observable: impl Observable + 'a,
-    ) -> Self {
+    pub fn observe(mut self, name: impl Into<String>, observable: impl Observable + 'a) -> Self {
         self.observables.push((name.into(), Box::new(observable)));
         self
     }
@@ -375,16 +371,15 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let blocks = self.blocks(&taken, &observers)?;
         let sizes: Vec<usize> = blocks.iter().map(RunBlock::chains).collect();
         if let (Some(checkpoint), Some(fingerprint)) = (&self.resumed, &fingerprint) {
-            let checked =
-                checkpoint.0.check(fingerprint, self.model.space(), self.settings.chains);
+            let checked = checkpoint.0.check(fingerprint, self.model.space(), self.settings.chains);
             checked.map_err(RunError::Checkpoint)?;
             if !checkpoint.fits(&sizes, &self.settings, tracked.len()) {
                 let reason = "it does not know what this run observes".to_owned();
                 return Err(RunError::Checkpoint(reason));
             }
         }
-        let workers = Workers::for_blocks(self.settings.threads, blocks.len())
-            .map_err(RunError::Threads)?;
+        let workers =
+            Workers::for_blocks(self.settings.threads, blocks.len()).map_err(RunError::Threads)?;
         let resumed = self.resumed.as_ref().map(Checkpoint::draws);
         let chains = self.settings.chains;
         sink.begin(&Plan { space: &shown, chains, names: &names, resumed })?;

@@ -179,13 +179,9 @@ pub(crate) fn check_tuning(
         };
     };
     match scale {
-        Some(scale) if !(known.allowed.0..=known.allowed.1).contains(&scale) => {
-            Err(SamplerError(format!(
-                "the scale of {} must be {}, got {scale}",
-                traits.name,
-                known.allowed_words()
-            )))
-        }
+        Some(scale) if !(known.allowed.0..=known.allowed.1).contains(&scale) => Err(SamplerError(
+            format!("the scale of {} must be {}, got {scale}", traits.name, known.allowed_words()),
+        )),
         _ => Ok(()),
     }
 }

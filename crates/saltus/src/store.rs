@@ -26,11 +26,11 @@
 //! let description =
 //!     Description { keep: Keep::Bits, ..Description::new("ising", model.space(), &settings) };
 //! let mut writer = StoreWriter::create(&path, description, false)?;
-//! let outcome = Run::new(&model, &settings).go_into(&mut writer)?;
+//! Run::new(&model, settings).go_into(&mut writer)?;
 //!
 //! let stored = Stored::open(&path)?;
 //! assert_eq!(stored.draws(), 70);
-//! assert_eq!(stored.series("hamming")?, outcome.trace.hamming());
+//! assert_eq!(stored.series("hamming")?, stored.trace()?.hamming());
 //! assert_eq!(stored.states(1, 20..22)?.unwrap().len(), 2 * 16);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -54,6 +54,7 @@ use crate::draws::sink::SinkError;
 
 /// Why a store cannot be written or read, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// There is a run already.
     #[error("{0} holds a run already")]

@@ -32,14 +32,14 @@ pub use settings::{Method, TrainError, TrainSettings};
 pub use statistics::{MachineStatistics, Statistics};
 pub use trained::Trained;
 
+use crate::control::Control;
 use crate::data::Examples;
 use crate::rng::ChainRng;
-use crate::control::Control;
+use crate::workers::Workers;
 use adam::Step;
 use gibbs::{BLOCK, Workspace};
 use gradient::{Gradient, Learner, Phase};
 use machine::{Machine, clamped_mean, draw_independent};
-use crate::workers::Workers;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -134,8 +134,8 @@ struct Training<'a> {
 
 impl<'a> Training<'a> {
     fn new(examples: &'a Examples, settings: &'a TrainSettings, mean: &[f32]) -> Self {
-        let (space, batch, seed) = (*examples.space(), settings.batch, settings.seed);
-        let machine = Machine::new(space, settings.hidden, mean, seed);
+        let (space, batch, seed) = (examples.space().clone(), settings.batch, settings.seed);
+        let machine = Machine::new(space.clone(), settings.hidden, mean, seed);
         let mut chains = Phase::new(&machine, batch);
         let mut rngs: Vec<_> =
             (0..batch).map(|row| ChainRng::new(seed, streams::chain(row))).collect();

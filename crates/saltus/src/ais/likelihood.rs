@@ -1,11 +1,11 @@
 //! How likely a model finds examples, up to its normaliser.
 
 use super::streams;
+use crate::control::Control;
 use crate::data::Examples;
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::rng::ChainRng;
-use crate::control::Control;
 use crate::space::States;
 use crate::workers::Workers;
 use rayon::prelude::*;

@@ -114,12 +114,7 @@ impl<'a, M: Model> Pilot<'_, 'a, M> {
     }
 
     /// The mean acceptance of all chains at one temperature.
-    fn round(
-        &self,
-        beta: f64,
-        scale: f64,
-        blocks: &mut [Block<'a, M>],
-    ) -> Result<f64, AisError> {
+    fn round(&self, beta: f64, scale: f64, blocks: &mut [Block<'a, M>]) -> Result<f64, AisError> {
         let visit = Visit { beta, from: beta, to: beta, moves: true };
         let go = |block: &mut Block<'_, M>| {
             block.acceptance.fill(0.0);

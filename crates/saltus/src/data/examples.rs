@@ -99,7 +99,7 @@ impl Examples {
     /// The hidden units that a machine gives to these examples, for another machine to learn from;
     /// drawn whenever an example is looked at.
     pub fn hidden_units_of(self, machine: Rbm) -> Result<Self, DataError> {
-        let (space, expected) = (self.space, machine.space());
+        let (space, expected) = (self.space.clone(), machine.space());
         if space != *expected {
             return Err(DataError::Invalid(format!(
                 "the examples have {} sites of {} values, but the machine has {} of {}",

@@ -5,11 +5,11 @@
 
 use super::Dbn;
 use crate::ais::streams;
-use crate::math::{sigmoid, softplus};
+use crate::control::Control;
 use crate::error::ModelError;
+use crate::math::{sigmoid, softplus};
 use crate::model::Model;
 use crate::rng::ChainRng;
-use crate::control::Control;
 use crate::space::States;
 use crate::workers::Workers;
 use rayon::prelude::*;

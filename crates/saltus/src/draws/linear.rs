@@ -75,7 +75,6 @@ impl Linear {
         }
         Ok(Self { terms: lines.into_iter().map(|(_, term)| term).collect() })
     }
-
 }
 
 impl Observable for Linear {

@@ -114,9 +114,8 @@ impl Observer for Marginals {
             .collect();
         let spread: Vec<f64> = (0..entries)
             .map(|at| {
-                let own = |chain: &MarginalSums| {
-                    chain.sums[at] / chain.total.max(f64::MIN_POSITIVE)
-                };
+                let own =
+                    |chain: &MarginalSums| chain.sums[at] / chain.total.max(f64::MIN_POSITIVE);
                 let squares: f64 = chains.iter().map(|one| (own(one) - mean[at]).powi(2)).sum();
                 if count > 1.0 { (squares / (count * (count - 1.0))).sqrt() } else { 0.0 }
             })
@@ -275,8 +274,8 @@ impl<O: Observable + 'static> Observer for Histogram<O> {
         let (low, high) = self.range;
         for chain in 0..draws.chains() {
             let share = (self.observable.value(draws.state(chain)) - low) / (high - low);
-            let last = bins.len() - 1;
-            bins[((share * bins.len() as f64) as usize).min(last)] += draws.weight(chain);
+            let (count, last) = (bins.len() as f64, bins.len() - 1);
+            bins[((share * count) as usize).min(last)] += draws.weight(chain);
         }
     }
 

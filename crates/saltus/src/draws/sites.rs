@@ -69,12 +69,7 @@ const MOST_PASSED: usize = 9;
 
 impl SiteRecord {
     /// Takes in the next draw, and what changed since the one before, if that is known.
-    pub(crate) fn take(
-        &mut self,
-        state: &[u8],
-        largest: usize,
-        changes: Option<&[SiteChange]>,
-    ) {
+    pub(crate) fn take(&mut self, state: &[u8], largest: usize, changes: Option<&[SiteChange]>) {
         if self.draws == 0 {
             self.begin(state, changes.is_some());
         }

@@ -49,7 +49,8 @@ impl<Driver> Checkpoint<Driver> {
         if let Some(difference) = self.fingerprint.difference(here) {
             return Err(difference);
         }
-        if self.chains.len() != chains || self.chains.iter().any(|chain| damaged_chain(chain, space))
+        if self.chains.len() != chains
+            || self.chains.iter().any(|chain| damaged_chain(chain, space))
         {
             return Err("its chains are not whole".to_owned());
         }
@@ -58,7 +59,7 @@ impl<Driver> Checkpoint<Driver> {
 }
 
 /// Whether a chain that was read from a file cannot be one of that space.
-pub(crate) fn damaged_chain(chain: &ChainSnapshot, space: &Space) -> bool {
+fn damaged_chain(chain: &ChainSnapshot, space: &Space) -> bool {
     !chain.rng.is_sound()
         || chain.state.len() != space.sites()
         || space.misplaced(&chain.state).is_some()

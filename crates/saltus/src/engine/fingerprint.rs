@@ -75,9 +75,7 @@ impl Fingerprint {
 /// States at which models are recognised.
 pub(crate) fn probes(space: &Space, seed: u64) -> Vec<u8> {
     let mut rng = ChainRng::new(seed, Stream::Fingerprint);
-    (0..3 * space.sites())
-        .map(|at| rng.below(space.values_at(at % space.sites())) as u8)
-        .collect()
+    (0..3 * space.sites()).map(|at| rng.below(space.values_at(at % space.sites())) as u8).collect()
 }
 
 /// Evaluates a model at a few random states; where it cannot be, log π is not a number.

@@ -3,7 +3,7 @@
 
 use super::conditional::{Conditional, Followed, Redraw, Redrawn};
 use super::options::{Options, WithKernel};
-use super::{Kind, KernelTraits};
+use super::{KernelTraits, Kind};
 use crate::error::StepError;
 use crate::model::Model;
 use crate::rng::ChainRng;

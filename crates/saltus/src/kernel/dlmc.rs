@@ -4,11 +4,11 @@
 
 use super::metropolis::Metropolis;
 use super::options::{Options, WithKernel};
-use super::row::RowFormula;
+
 use super::rows::Rows;
 use super::solver::Solver;
 use super::traits::SATURATED_STEP;
-use super::{Kind, KernelTraits, ScaleTraits};
+use super::{KernelTraits, Kind, ScaleTraits};
 use crate::model::Model;
 use crate::space::Space;
 
@@ -48,5 +48,11 @@ pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
     then: W,
 ) -> W::Output {
     let Options { balancing, differences, closeness, .. } = *options;
-    then.with(Metropolis(Rows { traits: of_solver(options.solver), formula: options.solver.formula(), balancing, differences, closeness }))
+    then.with(Metropolis(Rows {
+        traits: of_solver(options.solver),
+        formula: options.solver.formula(),
+        balancing,
+        differences,
+        closeness,
+    }))
 }

@@ -6,7 +6,7 @@ use super::options::{Options, WithKernel};
 use super::row::RowFormula;
 use super::rows::Rows;
 use super::traits::SATURATED_STEP;
-use super::{Kind, KernelTraits, ScaleTraits};
+use super::{KernelTraits, Kind, ScaleTraits};
 use crate::model::Model;
 use crate::space::Space;
 
@@ -30,5 +30,11 @@ pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
     then: W,
 ) -> W::Output {
     let Options { balancing, differences, closeness, .. } = *options;
-    then.with(Metropolis(Rows { traits, formula: RowFormula::Euler, balancing, differences, closeness }))
+    then.with(Metropolis(Rows {
+        traits,
+        formula: RowFormula::Euler,
+        balancing,
+        differences,
+        closeness,
+    }))
 }

@@ -5,7 +5,7 @@ use super::metropolis::Metropolis;
 use super::options::{Options, WithKernel};
 use super::row::RowFormula;
 use super::rows::Rows;
-use super::{Kind, KernelTraits, ScaleTraits};
+use super::{KernelTraits, Kind, ScaleTraits};
 use crate::model::Model;
 use crate::space::Space;
 
@@ -29,5 +29,11 @@ pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
     then: W,
 ) -> W::Output {
     let Options { balancing, differences, closeness, .. } = *options;
-    then.with(Metropolis(Rows { traits, formula: RowFormula::Normalised, balancing, differences, closeness }))
+    then.with(Metropolis(Rows {
+        traits,
+        formula: RowFormula::Normalised,
+        balancing,
+        differences,
+        closeness,
+    }))
 }

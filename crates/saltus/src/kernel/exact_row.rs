@@ -52,7 +52,14 @@ impl ExactRow {
     ///     assert!((entry - exact).abs() < 1e-12);
     /// }
     /// ```
-    pub fn write(&mut self, diff: &[f64], current: usize, h: f64, balancing: Balancing, row: &mut [f64]) {
+    pub fn write(
+        &mut self,
+        diff: &[f64],
+        current: usize,
+        h: f64,
+        balancing: Balancing,
+        row: &mut [f64],
+    ) {
         if diff.iter().any(|diff| diff.is_nan()) {
             row.fill(f64::NAN);
             return;

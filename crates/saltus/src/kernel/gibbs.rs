@@ -3,7 +3,7 @@
 
 use super::conditional::{Conditional, Followed, Redraw, Redrawn};
 use super::options::{Options, WithKernel};
-use super::{Kind, KernelTraits};
+use super::{KernelTraits, Kind};
 use crate::error::{StepError, StepFailure};
 use crate::math::sigmoid;
 use crate::model::{Model, Sweep};

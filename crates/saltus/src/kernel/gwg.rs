@@ -1,16 +1,16 @@
 //! Gibbs with gradients (GWG; Grathwohl et al. 2021, algorithm 1): one change per step, drawn in
 //! proportion to g(e^Δ) from first-order differences, and a test.
 
+use super::local_change::LocalChange;
 use super::metropolis::Metropolis;
 use super::options::{Options, WithKernel};
-use super::local_change::LocalChange;
 use super::path::PathProposal;
-use super::{Kind, KernelTraits};
+use super::{KernelTraits, Kind};
 use crate::model::Model;
 use crate::space::Space;
 
 /// What Gibbs with gradients says of itself.
-pub fn traits(space: &Space) -> KernelTraits {
+pub fn traits(_space: &Space) -> KernelTraits {
     KernelTraits {
         name: "gwg",
         summary: "Gibbs with gradients: one informed change per step",

@@ -8,9 +8,7 @@
 use super::local_change::{self, LocalChange, LocalChangeScratch};
 use super::options::{Options, WithKernel};
 use super::path_table::{Change, PathTable};
-use super::{
-    Chains, Kernel, KernelTraits, Kind, StepReport, check_log_prob, check_start,
-};
+use super::{Chains, Kernel, KernelTraits, Kind, StepReport, check_log_prob, check_start};
 use crate::balancing::Balancing;
 use crate::closeness::Closeness;
 use crate::error::{StepError, StepFailure};

@@ -129,7 +129,8 @@ impl Kernel<Rbm> for LayerGibbs {
         scratch: &mut LayerScratch,
     ) -> Result<(), StepError> {
         let row = rbm.row_length();
-        let LayerScratch { hidden_inputs, units, visible_inputs, bias, before, draws, .. } = scratch;
+        let LayerScratch { hidden_inputs, units, visible_inputs, bias, before, draws, .. } =
+            scratch;
         let rows = units.chunks_exact_mut(row).zip(hidden_inputs.chunks_exact(row));
         for (number, (units, inputs)) in rows.enumerate() {
             let beta = chains.betas[number];

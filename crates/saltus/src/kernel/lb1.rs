@@ -1,11 +1,11 @@
 //! The locally balanced sampler of one site (LB-1; Zanella 2020, eq. 7): one change per step, drawn in
 //! proportion to g(e^Δ) from the true differences, and a test.
 
+use super::local_change::LocalChange;
 use super::metropolis::Metropolis;
 use super::options::{Options, WithKernel};
-use super::local_change::LocalChange;
 use super::path::PathProposal;
-use super::{Kind, KernelTraits};
+use super::{KernelTraits, Kind};
 use crate::model::{Differences, Model};
 use crate::space::Space;
 

@@ -3,9 +3,9 @@
 
 use super::metropolis::Metropolis;
 use super::options::{Options, WithKernel};
-use super::traits::INFORMED_ACCEPTANCE;
 use super::path::PathProposal;
-use super::{Kind, KernelTraits, ScaleTraits};
+use super::traits::INFORMED_ACCEPTANCE;
+use super::{KernelTraits, Kind, ScaleTraits};
 use crate::model::Model;
 use crate::space::Space;
 
@@ -17,7 +17,11 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Sun, Dai, Xia and Ramamurthy 2022, Path auxiliary proposal for MCMC in discrete space, ICLR",
         kind: Kind::FewSites,
         is_balanced: true,
-        scale: Some(ScaleTraits::radius(space.free_sites(), fresh_share(space), INFORMED_ACCEPTANCE)),
+        scale: Some(ScaleTraits::radius(
+            space.free_sites(),
+            fresh_share(space),
+            INFORMED_ACCEPTANCE,
+        )),
         evaluations_charged: 4.0,
         is_weighted: false,
     }

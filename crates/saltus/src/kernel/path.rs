@@ -6,9 +6,9 @@
 //! change of each; the way back draws the same sites in reverse order from the weights at the
 //! proposed state. With R = 1 this is GWG, and with exact differences LB-1.
 
-use super::{Journal, KernelTraits};
 use super::metropolis::Proposal;
 use super::path_table::{Change, PathTable};
+use super::{Journal, KernelTraits};
 use crate::balancing::Balancing;
 use crate::closeness::Closeness;
 use crate::math::vectorised;

@@ -149,7 +149,8 @@ fn walk_along<M: Model>(
     scratch: &mut RandomWalkScratch<M>,
 ) -> Result<(), StepError> {
     let RandomWalkScratch { cache, picked, before, diff, .. } = scratch;
-    let ChainMut { number, state, log_prob, log_base, rng, rung, scale, report, journal, .. } = chain;
+    let ChainMut { number, state, log_prob, log_base, rng, rung, scale, report, journal, .. } =
+        chain;
     let space = model.space();
     let failed = StepError::at(number);
     let mut targets = std::mem::take(before);

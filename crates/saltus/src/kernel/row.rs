@@ -5,10 +5,10 @@
 //! These are the reference that the vectorised single-precision rows of the samplers are tested
 //! against; they are exact and slow.
 
-use crate::closeness::Closeness;
 use super::exact_row::ExactRow;
-use crate::math::{log_sum_exp, log1mexp};
 use crate::balancing::Balancing;
+use crate::closeness::Closeness;
+use crate::math::{log_sum_exp, log1mexp};
 use serde::{Deserialize, Serialize};
 
 /// How a row is made from the differences of a site.
@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn rows_of_the_flow_are_reversible_for_every_step() {
-        for (formula, balancing) in OF_THE_FLOW.iter().flat_map(|f| Balancing::ALL.map(|w| (*f, w))) {
+        for (formula, balancing) in OF_THE_FLOW.iter().flat_map(|f| Balancing::ALL.map(|w| (*f, w)))
+        {
             for h in [1e-3, 0.2, 1.0, 30.0] {
                 for i in 0..4 {
                     for j in 0..4 {
@@ -203,11 +204,13 @@ mod tests {
 
     #[test]
     fn all_rows_begin_as_rates() {
-        for (formula, balancing) in RowFormula::ALL.iter().flat_map(|f| Balancing::ALL.map(|w| (*f, w))) {
+        for (formula, balancing) in
+            RowFormula::ALL.iter().flat_map(|f| Balancing::ALL.map(|w| (*f, w)))
+        {
             // The error falls with the square of h: a tenth of the step, a hundredth of the error.
             let error = |h: f64| {
-                let others =
-                    (1..4).map(|j| (row(formula, 0, h, balancing)[j] - h * rate(0, j, balancing)).abs());
+                let others = (1..4)
+                    .map(|j| (row(formula, 0, h, balancing)[j] - h * rate(0, j, balancing)).abs());
                 others.fold(0.0, f64::max)
             };
             let (coarse, fine) = (error(1e-3), error(1e-4));
@@ -272,7 +275,8 @@ mod tests {
                 let diff: Vec<f64> = logs.iter().map(|log| log - logs[i]).collect();
                 let exact = RowFormula::Exact.log_row(&diff, i, h, balancing);
                 let interpolated = RowFormula::Interpolated.log_row(&diff, i, h, balancing);
-                let mut euler: Vec<f64> = diff.iter().map(|d| h * balancing.log(*d).exp()).collect();
+                let mut euler: Vec<f64> =
+                    diff.iter().map(|d| h * balancing.log(*d).exp()).collect();
                 euler[i] = 0.0;
                 euler[i] = 1.0 - euler.iter().sum::<f64>();
                 for j in 0..logs.len() {

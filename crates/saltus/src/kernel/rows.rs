@@ -80,14 +80,20 @@ impl Proposal for Rows {
     ) -> f64 {
         let request = Request { h: scale as f32, from, diff, to };
         match self.formula {
-            RowFormula::Interpolated => prepare_with::<Interpolated>(self.balancing, request, table),
+            RowFormula::Interpolated => {
+                prepare_with::<Interpolated>(self.balancing, request, table)
+            }
             RowFormula::Euler => prepare_with::<Euler>(self.balancing, request, table),
-            RowFormula::Metropolised => prepare_with::<Metropolised>(self.balancing, request, table),
+            RowFormula::Metropolised => {
+                prepare_with::<Metropolised>(self.balancing, request, table)
+            }
             RowFormula::Normalised => prepare_with::<Normalised>(self.balancing, request, table),
             RowFormula::Exact => match &mut table.0 {
                 // Two values are interpolated exactly.
                 Entries::Flips(..) => prepare_with::<Interpolated>(self.balancing, request, table),
-                Entries::Values(rows) => rows.prepare_exactly(self.balancing, scale, from, diff, to),
+                Entries::Values(rows) => {
+                    rows.prepare_exactly(self.balancing, scale, from, diff, to)
+                }
             },
         }
     }
@@ -315,8 +321,12 @@ mod tests {
             let state = [0, 1, 0];
             proposal.prepare(0.4, &state, &diff, &mut table, &state, &());
             for (site, golden) in golden.iter().enumerate() {
-                let log_row =
-                    RowFormula::Interpolated.log_row(&[0.0, f64::from(diff[site])], 0, 0.4, balancing);
+                let log_row = RowFormula::Interpolated.log_row(
+                    &[0.0, f64::from(diff[site])],
+                    0,
+                    0.4,
+                    balancing,
+                );
                 assert!((log_row[1].exp() / golden - 1.0).abs() < 1e-14);
                 let flip = table.probability(site, 0, 1);
                 assert!((f64::from(flip) / golden - 1.0).abs() < 1e-6);

@@ -130,12 +130,7 @@ impl Pairwise {
         let checkerboard =
             spins.then(|| Checkerboard::new(lattice, coupling, &self.field)).flatten();
         let (rows, columns) = lattice.shape();
-        Ok(Self {
-            stencil,
-            checkerboard,
-            space: self.space.with_shape(&[rows, columns])?,
-            ..self
-        })
+        Ok(Self { stencil, checkerboard, space: self.space.with_shape(&[rows, columns])?, ..self })
     }
 
     /// The field acting on one value of one site.

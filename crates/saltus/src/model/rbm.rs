@@ -11,8 +11,8 @@ pub(crate) use draws::Draws;
 pub use enumerate::{Enumerated, MOST_HIDDEN};
 pub(crate) use units::softplus_gain;
 
-use super::independent::{Independent, sum_where_one};
 use super::{Differences, Model, check_finite, check_length};
+use crate::base::{Base, sum_where_one};
 use crate::error::ModelError;
 use crate::math::matrix::{PackedMatrix, TILE_ROWS};
 use crate::math::{self, mixture, vectorised};

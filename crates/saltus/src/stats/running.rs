@@ -49,13 +49,7 @@ pub struct Running {
 
 impl Default for Running {
     fn default() -> Self {
-        Self {
-            origin: None,
-            batches: Vec::new(),
-            length: 1,
-            current: Batch::default(),
-            filled: 0,
-        }
+        Self { origin: None, batches: Vec::new(), length: 1, current: Batch::default(), filled: 0 }
     }
 }
 
@@ -150,8 +144,7 @@ pub fn running_rhat<'a>(chains: impl IntoIterator<Item = &'a Running>) -> Option
     }
     let within = halves.iter().map(|(_, variance)| variance).sum::<f64>() / count;
     let mean = halves.iter().map(|(mean, _)| mean).sum::<f64>() / count;
-    let between =
-        halves.iter().map(|(own, _)| (own - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let between = halves.iter().map(|(own, _)| (own - mean).powi(2)).sum::<f64>() / (count - 1.0);
     if within <= 0.0 {
         return (between > 0.0).then_some(f64::INFINITY);
     }
@@ -180,8 +173,7 @@ mod tests {
     #[test]
     fn effective_draws_are_those_of_the_series() {
         for (phi, share) in [(0.0, 1.0), (0.5, 1.0 / 3.0), (0.9, 0.1 / 1.9)] {
-            let chains: Vec<Running> =
-                (0..40).map(|seed| series(phi, 20_000, seed, 1e6)).collect();
+            let chains: Vec<Running> = (0..40).map(|seed| series(phi, 20_000, seed, 1e6)).collect();
             let exact = 40.0 * 20_000.0 * share;
             // 40 × 32 … 63 batches: a relative error of about √(2/1,280).
             let found = running_ess(&chains);

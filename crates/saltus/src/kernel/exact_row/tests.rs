@@ -1,8 +1,8 @@
 //! Exact rows against matrix exponentials to hundreds of digits (`experiments/exact-rows/make.py`).
 
 use super::ExactRow;
-use crate::kernel::row::RowFormula;
 use crate::balancing::Balancing;
+use crate::kernel::row::RowFormula;
 
 /// Log-probabilities as the script makes them.
 fn logs(values: usize, spread: f64) -> Vec<f64> {
@@ -55,7 +55,8 @@ fn rows_are_distributions_and_reversible() {
             let diff = logs(values, 7.0);
             let total: f64 = diff.iter().map(|diff| diff.exp()).sum();
             for h in [1e-5, 0.2, 3.0, 1e9] {
-                let rows: Vec<Vec<f64>> = (0..values).map(|i| row(&diff, i, h, balancing)).collect();
+                let rows: Vec<Vec<f64>> =
+                    (0..values).map(|i| row(&diff, i, h, balancing)).collect();
                 for (i, one) in rows.iter().enumerate() {
                     assert!((one.iter().sum::<f64>() - 1.0).abs() < 1e-14);
                     for (j, other) in rows.iter().enumerate() {

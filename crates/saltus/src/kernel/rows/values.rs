@@ -1,9 +1,9 @@
 //! Rows of sites with more than two values: one plane per value, where the plane of the current
 //! value holds the probability to stay.
 
+use super::balance::Balance;
 use super::formula::Formula;
 use super::tile::{Product, SMALLEST, TILE, hold, select};
-use super::balance::Balance;
 use crate::balancing::Balancing;
 use crate::closeness::Closeness;
 use crate::kernel::exact_row::ExactRow;

@@ -6,10 +6,10 @@
 //! per site and value.
 
 use super::Rbm;
-use crate::math::{log_sum_exp, vectorised};
-use crate::error::ModelError;
-use crate::rng::ChainRng;
 use crate::control::Control;
+use crate::error::ModelError;
+use crate::math::{log_sum_exp, vectorised};
+use crate::rng::ChainRng;
 use crate::workers::Workers;
 use rayon::prelude::*;
 
