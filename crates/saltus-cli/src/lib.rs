@@ -25,6 +25,7 @@ pub mod table;
 #[doc(hidden)]
 pub mod train;
 
+mod advice;
 mod ais;
 mod compare;
 mod contender;

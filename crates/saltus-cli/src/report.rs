@@ -11,10 +11,10 @@ use crate::failure::{Failure, Finish};
 use page::Page;
 use rayon::prelude::*;
 use saltus::Summary;
-use saltus::sink::SITES_CHANGED;
+use saltus::draws::sink::SITES_CHANGED;
+use saltus::draws::trace::WEIGHT;
 use saltus::stats::linearised;
 use saltus::store::Stored;
-use saltus::trace::WEIGHT;
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use saltus::data::Examples;
-//! use saltus::run::Wish;
+//! use saltus::Control;
 //! use saltus::Space;
 //! use saltus_nn::data::Split;
 //! use saltus_lab::vae::{BoundSettings, VaeSettings, train_vae};
@@ -15,10 +15,10 @@
 //! let training = Examples::new(Space::new(4, 2)?, [[0; 4], [1; 4]].concat().repeat(10))?;
 //! let split = Split { rows: 2, columns: 2, training, validation: None, test: None };
 //! let settings = VaeSettings { hidden: 3, latent: 1, epochs: 2, batch: 10, ..Default::default() };
-//! let trained = train_vae(&split, &settings, |_| Wish::Continue)?;
+//! let trained = train_vae(&split, &settings, |_| Control::Continue)?;
 //! assert_eq!((trained.updates, trained.history.len()), (4, 2));
 //! let settings = BoundSettings { samples: 50, ..Default::default() };
-//! let bound = trained.model.bound(&split.training, &settings, |_| Wish::Continue)?;
+//! let bound = trained.model.bound(&split.training, &settings, |_| Control::Continue)?;
 //! assert!(bound.is_some_and(|bound| bound.mean < 0.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -14,7 +14,6 @@ pub enum Control {
 
 /// How a run ended. Whatever the reason, what was drawn before is in the outcome.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Ended {
     /// All draws were made.
     #[error("complete")]

@@ -58,6 +58,7 @@ pub mod tensor_file;
 pub mod train;
 pub mod tune;
 mod workers;
+pub mod zoo;
 
 pub use adjacency::Adjacency;
 pub use balancing::Balancing;

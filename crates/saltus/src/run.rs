@@ -92,7 +92,6 @@ impl<M> From<Arc<M>> for ModelRef<'_, M> {
 
 /// Where a run is, told to its monitor several times a second.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct Progress {
     /// Whether the chains are still warming up.
     pub warming_up: bool,

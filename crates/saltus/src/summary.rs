@@ -7,6 +7,7 @@ use crate::draws::sites::SiteCounts;
 use crate::draws::trace::{Trace, WEIGHT};
 use crate::finding::{Assurance, Evidence, Finding};
 use crate::kernel::solver::Solver;
+use crate::kernel::{Kind, ScaleUnit};
 use crate::run::Outcome;
 use crate::sampler::Method;
 use crate::stats::{
@@ -50,6 +51,12 @@ pub struct Summary {
     pub threads: usize,
     /// Step size or number of sites, if the sampler has a scale.
     pub scale: Option<f64>,
+    /// Which of the two.
+    #[serde(skip)]
+    pub scale_unit: Option<ScaleUnit>,
+    /// What the sampler knows of its target.
+    #[serde(skip)]
+    pub kind: Kind,
     /// Mean acceptance over the kept draws.
     pub acceptance: f64,
     /// The larger split R-hat of log π and the Hamming distance; none if nothing moved, or if chains
@@ -221,6 +228,8 @@ impl Summary {
             seed: settings.seed,
             threads: outcome.threads,
             scale: outcome.scale,
+            scale_unit: outcome.traits.scale.map(|scale| scale.unit),
+            kind: outcome.traits.kind,
             acceptance: outcome.acceptance,
             rhat: rhat.filter(|rhat| rhat.is_finite()),
             evaluations_per_step,

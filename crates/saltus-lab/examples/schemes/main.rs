@@ -9,8 +9,8 @@ mod scheme;
 
 use lattice::Potts;
 use rayon::prelude::*;
+use saltus::balancing::Weight::{self, Ratio, Sqrt};
 use saltus::rng::{ChainRng, Stream};
-use saltus::weight::Weight::{self, Ratio, Sqrt};
 use scheme::Scheme;
 use std::error::Error;
 use std::fmt::Write;

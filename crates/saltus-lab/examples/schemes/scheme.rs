@@ -1,9 +1,9 @@
 //! Ways to propose a step of time h, all made exact by Metropolis–Hastings.
 
 use crate::lattice::Potts;
+use saltus::balancing::Weight;
 use saltus::kernel::row::RowFormula;
 use saltus::rng::ChainRng;
-use saltus::weight::Weight;
 use std::fmt::{Display, Formatter};
 
 #[derive(Clone, Copy, PartialEq)]

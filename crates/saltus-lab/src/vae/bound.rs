@@ -6,10 +6,10 @@
 use super::posterior::{Posterior, fill_noise};
 use super::{Vae, VaeError, pixels};
 use rayon::prelude::*;
+use saltus::Control;
 use saltus::data::Examples;
 use saltus::math::log_sum_exp;
 use saltus::math::matrix::TILE_ROWS;
-use saltus::run::Wish;
 use saltus::{ChainRng, ModelError};
 use saltus_nn::descent::pool;
 use saltus_nn::train::streams;
@@ -85,7 +85,7 @@ impl Vae {
         &self,
         examples: &Examples,
         settings: &BoundSettings,
-        mut monitor: impl FnMut(BoundProgress) -> Wish,
+        mut monitor: impl FnMut(BoundProgress) -> Control,
     ) -> Result<Option<Bound>, VaeError> {
         let BoundSettings { samples, seed, threads } = *settings;
         let (space, wanted) = (examples.space(), self.sizes.pixels());
@@ -104,7 +104,7 @@ impl Vae {
         while bounds.len() < of {
             let next: Vec<usize> = (bounds.len()..of).take(BETWEEN).collect();
             bounds.extend(pool.install(|| self.bounds_at(examples, &next, samples, seed))?);
-            if monitor(BoundProgress { images: bounds.len(), of }) == Wish::Stop {
+            if monitor(BoundProgress { images: bounds.len(), of }) == Control::Stop {
                 return Ok(None);
             }
         }

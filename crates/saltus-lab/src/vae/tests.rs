@@ -5,9 +5,9 @@ mod training;
 
 use super::posterior::fill_noise;
 use super::*;
+use saltus::Control;
 use saltus::Space;
 use saltus::data::Examples;
-use saltus::run::Wish;
 use saltus_nn::data::Split;
 
 /// All images of so many pixels, one after the other.
@@ -50,7 +50,7 @@ fn double(vae: &Vae) -> Vec<f64> {
 
 fn bound(vae: &Vae, examples: &Examples, samples: usize) -> Bound {
     let settings = BoundSettings { samples, ..BoundSettings::default() };
-    vae.bound(examples, &settings, |_| Wish::Continue).unwrap().unwrap()
+    vae.bound(examples, &settings, |_| Control::Continue).unwrap().unwrap()
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn what_makes_no_sense_is_refused() {
     let good = split(2, 2, vec![1; 400], None);
     let settings = VaeSettings { hidden: 2, latent: 1, ..VaeSettings::default() };
     let refused = |settings: VaeSettings, split: &Split| {
-        train_vae(split, &settings, |_| Wish::Continue).unwrap_err().to_string()
+        train_vae(split, &settings, |_| Control::Continue).unwrap_err().to_string()
     };
     let cases = [
         (VaeSettings { epochs: 0, ..settings.clone() }, "epochs must be at least 1"),
@@ -89,7 +89,7 @@ fn what_makes_no_sense_is_refused() {
     let vae = random(2, 2, 3, 1);
     let refused = |vae: &Vae, images: &Examples, samples: usize| {
         let settings = BoundSettings { samples, ..BoundSettings::default() };
-        vae.bound(images, &settings, |_| Wish::Continue).unwrap_err().to_string()
+        vae.bound(images, &settings, |_| Control::Continue).unwrap_err().to_string()
     };
     assert!(refused(&vae, &good.training, 0).contains("between 1 and 1000000 draws"));
     assert!(refused(&vae, &examples(2, vec![1; 2]), 5).contains("cannot judge states of 2 sites"));

@@ -4,8 +4,8 @@ use super::learner::{Learner, Terms};
 use super::posterior::fill_noise;
 use super::{Vae, VaeError, VaeSettings};
 use saltus::ChainRng;
+use saltus::Control;
 use saltus::data::Examples;
-use saltus::run::Wish;
 use saltus::train::adam::{Moments, Step};
 use saltus_nn::data::Split;
 use saltus_nn::descent::{descend, pool};
@@ -67,7 +67,7 @@ pub struct TrainedVae {
 pub fn train_vae(
     split: &Split,
     settings: &VaeSettings,
-    mut monitor: impl FnMut(VaeProgress) -> Wish,
+    mut monitor: impl FnMut(VaeProgress) -> Control,
 ) -> Result<TrainedVae, VaeError> {
     let sizes = settings.check(split)?;
     let started = Instant::now();
@@ -86,7 +86,7 @@ pub fn train_vae(
             made += 1;
             sums.add(pool.install(|| training.update(made, weight))?);
             let latest = history.last().copied();
-            if monitor(VaeProgress { update: made, updates, latest }) == Wish::Stop {
+            if monitor(VaeProgress { update: made, updates, latest }) == Control::Stop {
                 complete = false;
                 break 'epochs;
             }

@@ -2,8 +2,8 @@
 
 use super::super::*;
 use super::{all_images, bound, double, examples, random};
+use saltus::Control;
 use saltus::data::Examples;
-use saltus::run::Wish;
 
 #[test]
 fn the_bound_is_the_integral_over_the_latent_number() {
@@ -68,7 +68,7 @@ fn a_bound_does_not_depend_on_the_images_beside_it() {
     let with = |threads| {
         let settings = BoundSettings { samples: 130, seed: 4, threads: Some(threads) };
         let some = Examples::new(*examples.space(), all_images(12)[..12 * 200].to_vec()).unwrap();
-        vae.bound(&some, &settings, |_| Wish::Continue).unwrap()
+        vae.bound(&some, &settings, |_| Control::Continue).unwrap()
     };
     let one = with(1);
     assert!(one.is_some());

@@ -4,7 +4,7 @@ use super::super::learner::Learner;
 use super::super::posterior::fill_noise;
 use super::super::*;
 use super::{all_images, double, examples, random, split};
-use saltus::run::Wish;
+use saltus::Control;
 use saltus_nn::derivative::derivative;
 
 #[test]
@@ -57,7 +57,7 @@ fn the_same_seed_gives_the_same_numbers_for_any_number_of_threads() {
             threads: Some(threads),
             ..VaeSettings::default()
         };
-        let trained = train_vae(&split, &settings, |_| Wish::Continue).unwrap();
+        let trained = train_vae(&split, &settings, |_| Control::Continue).unwrap();
         (trained.model.parameters, trained.history)
     };
     let one = train(1, 0);
@@ -100,7 +100,7 @@ fn a_tiny_autoencoder_learns_a_tiny_distribution() {
         ..VaeSettings::default()
     };
     let (from, _) = judge(&Vae::random(settings.check(&split).unwrap(), 0));
-    let trained = train_vae(&split, &settings, |_| Wish::Continue).unwrap();
+    let trained = train_vae(&split, &settings, |_| Control::Continue).unwrap();
     let (to, sum) = judge(&trained.model);
     assert!(from > 0.3 && to < 0.03, "{from} → {to}");
     assert!((sum - 1.0).abs() < 0.03, "probabilities sum to {sum}");
@@ -121,7 +121,8 @@ fn the_best_of_validation_is_kept_and_patience_ends() {
         patience: 3,
         ..VaeSettings::default()
     };
-    let train = |settings: &VaeSettings| train_vae(&split, settings, |_| Wish::Continue).unwrap();
+    let train =
+        |settings: &VaeSettings| train_vae(&split, settings, |_| Control::Continue).unwrap();
     let trained = train(&settings);
     assert_eq!((trained.history.len(), trained.best, trained.complete), (4, Some(1), true));
     assert!(trained.history.is_sorted_by(|a, b| a.validation > b.validation));
@@ -139,12 +140,12 @@ fn a_training_can_be_stopped() {
     let mut told = Vec::new();
     let trained = train_vae(&split, &settings, |progress| {
         told.push((progress.update, progress.updates, progress.latest.map(|latest| latest.epoch)));
-        if progress.update == 3 { Wish::Stop } else { Wish::Continue }
+        if progress.update == 3 { Control::Stop } else { Control::Continue }
     })
     .unwrap();
     assert_eq!(told, [(1, 400, None), (2, 400, None), (3, 400, Some(1))]);
     assert_eq!((trained.updates, trained.complete, trained.history.len()), (3, false, 1));
     let settings = BoundSettings::default();
-    let stopped = trained.model.bound(&split.training, &settings, |_| Wish::Stop);
+    let stopped = trained.model.bound(&split.training, &settings, |_| Control::Stop);
     assert_eq!(stopped, Ok(None));
 }
