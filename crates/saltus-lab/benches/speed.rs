@@ -7,19 +7,20 @@
 //! SALTUS_DATA, or from `../shared/data` beside the project; without them random ones of the same
 //! size stand in.
 
-use Sampler::{Bg, Dlmc, Dlmcf, Dmala, Gibbs, Gwg, Hb, Pas, Rwm};
+use Method::{Bg, Dlmc, Dlmcf, Dmala, Gibbs, Gwg, Hb, Pas, Rwm};
+use saltus::Control;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::lattice::Lattice;
 use saltus::model::paper::{self, Temperature};
 use saltus::model::rbm::Rbm;
-use saltus::run::{Progress, Wish};
-use saltus::{Model, Run, Sampler, Settings};
+use saltus::run::Progress;
+use saltus::{Method, Model, Run, Settings};
 use saltus_lab::study::Target;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Samplers in the order of the paper's table.
-const SAMPLERS: [Sampler; 9] = [Hb, Bg, Rwm, Gwg, Dmala, Pas, Dlmc, Dlmcf, Gibbs];
+const SAMPLERS: [Method; 9] = [Hb, Bg, Rwm, Gwg, Dmala, Pas, Dlmc, Dlmcf, Gibbs];
 const CHAINS: usize = 100;
 /// Wall time of one measurement after warm-up.
 const MEASURED: Duration = Duration::from_millis(300);
@@ -75,9 +76,9 @@ fn machine(name: &str, hidden: usize, values: usize) -> Rbm {
 }
 
 /// Seconds per step of all chains on that many threads.
-fn seconds_per_step<M: Model>(model: &M, sampler: Sampler, threads: usize) -> f64 {
+fn seconds_per_step<M: Model>(model: &M, sampler: Method, threads: usize) -> f64 {
     let settings = Settings {
-        sampler,
+        sampler: sampler.into(),
         chains: CHAINS,
         warmup: match sampler {
             Gibbs => 20,
@@ -97,12 +98,12 @@ fn seconds_per_step<M: Model>(model: &M, sampler: Sampler, threads: usize) -> f6
         };
         if warm_since.elapsed() < MEASURED { Wish::Continue } else { Wish::Stop }
     };
-    let outcome = Run::new(model, &settings).monitor(stop_when_measured).go().unwrap();
+    let outcome = Run::new(model, settings).monitor(stop_when_measured).go().unwrap();
     outcome.seconds.draws / outcome.trace.draws() as f64
 }
 
 /// The least of several measurements on one and on two threads, taken in turns.
-fn one_and_two_threads<M: Model>(model: &M, sampler: Sampler) -> (f64, f64) {
+fn one_and_two_threads<M: Model>(model: &M, sampler: Method) -> (f64, f64) {
     (0..REPEATS).fold((f64::INFINITY, f64::INFINITY), |(one, two), _| {
         let least = |so_far: f64, threads| so_far.min(seconds_per_step(model, sampler, threads));
         (least(one, 1), least(two, 2))
@@ -131,7 +132,7 @@ fn measure<M: Model>(target: Target, model: &M) {
 }
 
 /// Nanoseconds per site and step that DISCS takes, where they were measured.
-fn discs(target: Target, sampler: Sampler) -> Option<f64> {
+fn discs(target: Target, sampler: Method) -> Option<f64> {
     Some(match (target, sampler) {
         (Target::BernoulliHigh, Dlmc) => 46.0,
         (Target::BernoulliHigh, Dlmcf) => 31.0,

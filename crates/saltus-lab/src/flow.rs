@@ -8,9 +8,9 @@
 //! [`distance`] measures how far apart two distributions are in the metric of the flow.
 //!
 //! ```
-//! use saltus::Weight;
+//! use saltus::Balancing;
 //! use saltus_lab::flow::{Flow, Graph};
-//! let flow = Flow::new(&[0.5, 0.3, 0.2], &Graph::Complete, Weight::Sqrt)?;
+//! let flow = Flow::new(&[0.5, 0.3, 0.2], &Graph::Complete, Balancing::Sqrt)?;
 //! let semigroup = flow.semigroup();
 //! let start = [0.2, 0.3, 0.5];
 //! let later = semigroup.at(&start, 0.7);
@@ -33,7 +33,7 @@ pub mod jumps;
 pub mod semigroup;
 
 use nalgebra::DMatrix;
-use saltus::Weight;
+use saltus::Balancing;
 use semigroup::Semigroup;
 
 /// Why there is no such flow, in a sentence for its user.
@@ -72,14 +72,14 @@ const ROUNDED: f64 = 0.01;
 pub struct Flow {
     target: Vec<f64>,
     log_target: Vec<f64>,
-    weight: Weight,
+    weight: Balancing,
     neighbours: DMatrix<f64>,
     rates: DMatrix<f64>,
 }
 
 impl Flow {
     /// The flow towards a target, which must be positive everywhere.
-    pub fn new(target: &[f64], graph: &Graph, weight: Weight) -> Result<Self, FlowError> {
+    pub fn new(target: &[f64], graph: &Graph, weight: Balancing) -> Result<Self, FlowError> {
         let target = distribution("the target", target)?;
         if let Some(state) = target.iter().position(|p| *p == 0.0) {
             return Err(FlowError::Distribution(format!(
@@ -116,7 +116,7 @@ impl Flow {
     }
 
     /// g.
-    pub fn weight(&self) -> Weight {
+    pub fn weight(&self) -> Balancing {
         self.weight
     }
 

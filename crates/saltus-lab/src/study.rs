@@ -1,27 +1,27 @@
 //! The paper's sampling study by name: its sixteen targets, its samplers, and the seconds it
 //! reports for each.
 
-use saltus::Sampler;
-use saltus::Weight;
+use saltus::Balancing;
+use saltus::Method;
 
 /// The samplers of the study, from the simplest to DLMC.
-pub const SAMPLERS: [Sampler; 8] = [
-    Sampler::Hb,
-    Sampler::Bg,
-    Sampler::Rwm,
-    Sampler::Gwg,
-    Sampler::Pas,
-    Sampler::Dmala,
-    Sampler::Dlmcf,
-    Sampler::Dlmc,
+pub const SAMPLERS: [Method; 8] = [
+    Method::Hb,
+    Method::Bg,
+    Method::Rwm,
+    Method::Gwg,
+    Method::Pas,
+    Method::Dmala,
+    Method::Dlmcf,
+    Method::Dlmc,
 ];
 
 /// The samplers that know nothing of differences.
-pub const BLIND: [Sampler; 3] = [Sampler::Hb, Sampler::Bg, Sampler::Rwm];
+pub const BLIND: [Method; 3] = [Method::Hb, Method::Bg, Method::Rwm];
 
 /// The locally balanced samplers, which have a weight function.
-pub const BALANCED: [Sampler; 5] =
-    [Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc];
+pub const BALANCED: [Method; 5] =
+    [Method::Gwg, Method::Pas, Method::Dmala, Method::Dlmcf, Method::Dlmc];
 
 /// Chains of a cell.
 pub const CHAINS: usize = 100;
@@ -30,15 +30,15 @@ pub const CHAINS: usize = 100;
 pub const STEPS: usize = 100_000;
 
 /// The weight functions of the study, for the samplers that have one.
-pub const WEIGHTS: [Weight; 2] = [Weight::Sqrt, Weight::Ratio];
+pub const WEIGHTS: [Balancing; 2] = [Balancing::Sqrt, Balancing::Ratio];
 
 /// A target of the study.
 ///
 /// ```
-/// use saltus::Sampler;
+/// use saltus::Method;
 /// use saltus_lab::study::Target;
 /// let target: Target = "ising-high".parse()?;
-/// assert_eq!(target.paper_seconds(Sampler::Dlmc), Some(584.0));
+/// assert_eq!(target.paper_seconds(Method::Dlmc), Some(584.0));
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -157,7 +157,7 @@ impl Target {
     ///
     /// Its two rows of binary machines are not labelled; as elsewhere in the table the sharper
     /// target, with more hidden units, is taken to come first.
-    pub fn paper_seconds(self, sampler: Sampler) -> Option<f64> {
+    pub fn paper_seconds(self, sampler: Method) -> Option<f64> {
         let column = SAMPLERS.iter().position(|of| *of == sampler)?;
         Some(f64::from(self.row().1[column]))
     }

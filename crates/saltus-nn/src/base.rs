@@ -2,7 +2,6 @@
 //! data.
 
 use saltus::data::Examples;
-use saltus::model::independent::Independent;
 use saltus::model::{check_finite, check_length};
 use saltus::{ChainRng, ModelError, Space, States};
 
@@ -62,7 +61,7 @@ impl Base {
 
     /// Sites with the frequencies of examples, mixed with a little of every value.
     pub fn of_examples(examples: &Examples) -> Self {
-        let space = *examples.space();
+        let space = examples.space().clone();
         let values = space.values() as f64;
         let mixed = |mean: &f64| match space.is_binary() {
             true => mean * (1.0 - UNIFORM) + UNIFORM / 2.0,
@@ -72,18 +71,17 @@ impl Base {
         Self::new(space, mean).expect("frequencies of data, kept away from 0 and 1")
     }
 
-    /// The same as a model.
-    pub fn independent(&self) -> Independent {
-        let (sites, values) = (self.space.sites(), self.space.values());
+    /// The same as the base of a path of temperatures.
+    pub fn independent(&self) -> saltus::Base {
+        let sites = self.space.sites();
         let log = |value: usize, site: usize| self.logs[value * sites + site];
-        let made = if self.space.is_binary() {
-            let logits = (0..sites).map(|site| (log(1, site) - log(0, site)) as f32);
-            Independent::bernoulli(logits.collect())
+        let log_weights: Vec<f32> = if self.space.is_binary() {
+            (0..sites).map(|site| (log(1, site) - log(0, site)) as f32).collect()
         } else {
-            let of_site = |site| (0..values).map(move |value| log(value, site) as f32);
-            Independent::categorical(values, &(0..sites).flat_map(of_site).collect::<Vec<_>>())
+            self.logs.iter().map(|log| *log as f32).collect()
         };
-        made.expect("logarithms of positive frequencies")
+        saltus::Base::new(self.space.clone(), log_weights)
+            .expect("logarithms of positive frequencies")
     }
 
     /// The space of its states.

@@ -9,7 +9,7 @@ mod scheme;
 
 use lattice::Potts;
 use rayon::prelude::*;
-use saltus::balancing::Weight::{self, Ratio, Sqrt};
+use saltus::balancing::Balancing::{self, Ratio, Sqrt};
 use saltus::rng::{ChainRng, Stream};
 use scheme::Scheme;
 use std::error::Error;
@@ -72,7 +72,7 @@ struct Trial {
     error: f64,
 }
 
-fn trials(values: usize, weight: Weight, chains: u64) -> Vec<Trial> {
+fn trials(values: usize, weight: Balancing, chains: u64) -> Vec<Trial> {
     let potts = Potts::new(values);
     let states: Vec<Vec<u8>> = (0..chains)
         .into_par_iter()

@@ -1,7 +1,7 @@
 //! Ways to propose a step of time h, all made exact by Metropolis–Hastings.
 
 use crate::lattice::Potts;
-use saltus::balancing::Weight;
+use saltus::balancing::Balancing;
 use saltus::kernel::row::RowFormula;
 use saltus::rng::ChainRng;
 use std::fmt::{Display, Formatter};
@@ -50,7 +50,7 @@ impl Scheme {
         potts: &Potts,
         from: &[u8],
         h: f64,
-        weight: Weight,
+        weight: Balancing,
         rng: &mut ChainRng,
     ) -> (f64, f64) {
         let step = Step { potts, h, weight };
@@ -78,7 +78,7 @@ impl Scheme {
 struct Step<'a> {
     potts: &'a Potts,
     h: f64,
-    weight: Weight,
+    weight: Balancing,
 }
 
 impl Step<'_> {

@@ -1,7 +1,7 @@
 //! What can be written after `saltus-lab flow`.
 
 use clap::Args;
-use saltus::Weight;
+use saltus::Balancing;
 use saltus_cli::parse;
 use std::path::PathBuf;
 
@@ -20,9 +20,9 @@ pub struct FlowArguments {
     /// Also measure the distance from there to these probabilities
     #[arg(long, value_name = "P,…", value_delimiter = ',', help_heading = FLOW, allow_negative_numbers = true)]
     pub to: Vec<f64>,
-    /// Weight function [default: sqrt]: sqrt, ratio, min, max or sum
+    /// Balancing function [default: sqrt]: sqrt, ratio, min, max or sum
     #[arg(long, value_name = "NAME", help_heading = FLOW)]
-    pub weight: Option<Weight>,
+    pub weight: Option<Balancing>,
     /// Which states are neighbours [default: complete]: all (complete), each of the next (path), or a
     /// file of lines 'i j w', states numbered from 0
     #[arg(long, value_name = "complete|path|FILE", help_heading = FLOW)]

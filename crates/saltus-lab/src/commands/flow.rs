@@ -28,7 +28,7 @@ const CONSTANTS: f64 = 5.0;
 #[derive(Serialize)]
 pub struct Followed {
     pub target: Vec<f64>,
-    pub weight: saltus::Weight,
+    pub weight: saltus::Balancing,
     pub time: Vec<f64>,
     /// The law at each time.
     pub rho: Vec<Vec<f64>>,

@@ -84,9 +84,9 @@ impl Flow {
     /// The squared length of a change of ρ in the metric of the flow: σᵀΦ with L_cΦ = σ.
     ///
     /// ```
-    /// use saltus::Weight;
+    /// use saltus::Balancing;
     /// use saltus_lab::flow::{Flow, Graph};
-    /// let flow = Flow::new(&[0.5, 0.3, 0.2], &Graph::Path, Weight::Ratio)?;
+    /// let flow = Flow::new(&[0.5, 0.3, 0.2], &Graph::Path, Balancing::Ratio)?;
     /// let rho = [0.2, 0.3, 0.5];
     /// // The speed of the flow is what it dissipates.
     /// let speed = flow.squared_length(&rho, &flow.velocity(&rho)).unwrap();

@@ -34,9 +34,9 @@ impl Flow {
     /// W₂ between two distributions.
     ///
     /// ```
-    /// use saltus::Weight;
+    /// use saltus::Balancing;
     /// use saltus_lab::flow::{Flow, Graph};
-    /// let flow = Flow::new(&[0.5, 0.5], &Graph::Complete, Weight::Sqrt)?;
+    /// let flow = Flow::new(&[0.5, 0.5], &Graph::Complete, Balancing::Sqrt)?;
     /// let distance = flow.distance(&[0.2, 0.8], &[0.6, 0.4])?;
     /// assert!((distance.value - 0.5756413164893677).abs() < 1e-10);
     /// # Ok::<(), saltus_lab::flow::FlowError>(())

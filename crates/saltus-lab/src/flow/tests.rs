@@ -14,7 +14,7 @@ fn graphs() -> [Graph; 3] {
 
 /// Every graph and weight function.
 fn flows() -> Vec<Flow> {
-    let pairs = graphs().into_iter().flat_map(|graph| Weight::ALL.map(|w| (graph.clone(), w)));
+    let pairs = graphs().into_iter().flat_map(|graph| Balancing::ALL.map(|w| (graph.clone(), w)));
     pairs.map(|(graph, weight)| Flow::new(&TARGET, &graph, weight).unwrap()).collect()
 }
 
@@ -114,7 +114,7 @@ fn three_ways_through_time_agree() {
         }
     }
     // From the rim of the simplex, too.
-    let flow = Flow::new(&TARGET, &Graph::Path, Weight::Sqrt).unwrap();
+    let flow = Flow::new(&TARGET, &Graph::Path, Balancing::Sqrt).unwrap();
     let start = [0.0, 0.0, 0.0, 1.0];
     let integrated = flow.integrate(&start, &[0.4]).unwrap();
     close(&integrated[0], &flow.semigroup().at(&start, 0.4), 1e-9);
@@ -168,7 +168,7 @@ fn the_free_energy_is_the_divergence_without_its_constant() {
     let weights = [2.0f64, 0.25, 1.25, 1.5];
     let z: f64 = weights.iter().sum();
     let target: Vec<f64> = weights.iter().map(|weight| weight / z).collect();
-    let flow = Flow::new(&target, &Graph::Complete, Weight::Ratio).unwrap();
+    let flow = Flow::new(&target, &Graph::Complete, Balancing::Ratio).unwrap();
     let energy: f64 = START.iter().zip(&weights).map(|(rho, weight)| -rho * weight.ln()).sum();
     let entropy: f64 = START.iter().map(|rho| rho * rho.ln()).sum();
     assert!((energy + entropy + z.ln() - flow.divergence(&START)).abs() < 1e-14);
@@ -198,10 +198,10 @@ fn lengths_are_those_of_the_metric() {
 #[test]
 fn two_states_are_as_far_apart_as_the_integral_says() {
     let golden = [
-        (0.5, Weight::Sqrt, 0.5756413164893677),
-        (0.5, Weight::Ratio, 0.8140797568415669),
-        (0.8, Weight::Sqrt, 0.5407280997742581),
-        (0.8, Weight::Ratio, 0.8549661950707171),
+        (0.5, Balancing::Sqrt, 0.5756413164893677),
+        (0.5, Balancing::Ratio, 0.8140797568415669),
+        (0.8, Balancing::Sqrt, 0.5407280997742581),
+        (0.8, Balancing::Ratio, 0.8549661950707171),
     ];
     for (first, weight, expected) in golden {
         let flow = Flow::new(&[first, 1.0 - first], &Graph::Complete, weight).unwrap();
@@ -215,7 +215,7 @@ fn two_states_are_as_far_apart_as_the_integral_says() {
 fn more_states_are_measured_by_the_least_action() {
     // Two states that are alike stay alike along the shortest path, and what leaves the first state
     // splits in two: W₂ = ∫ dr/√(2c(r)) with c between the first state and one of the others.
-    for weight in Weight::ALL {
+    for weight in Balancing::ALL {
         let target = [0.5, 0.25, 0.25];
         let flow = Flow::new(&target, &Graph::Complete, weight).unwrap();
         let (to, back) = (flow.rates()[(0, 1)], flow.rates()[(1, 0)]);
@@ -229,7 +229,7 @@ fn more_states_are_measured_by_the_least_action() {
         let found = flow.distance(&[0.2, 0.4, 0.4], &[0.6, 0.2, 0.2]).unwrap();
         assert!((found.value - expected).abs() < 1e-7, "{weight}: {found:?} {expected}");
     }
-    let flow = Flow::new(&[0.5, 0.3, 0.2], &Graph::Complete, Weight::Sqrt).unwrap();
+    let flow = Flow::new(&[0.5, 0.3, 0.2], &Graph::Complete, Balancing::Sqrt).unwrap();
     let (a, b, c) = ([0.2, 0.3, 0.5], [0.6, 0.3, 0.1], [0.1, 0.8, 0.1]);
     let distance = |from: &[f64], to: &[f64]| flow.distance(from, to).unwrap();
     // A metric: symmetric, with a triangle inequality.
@@ -242,7 +242,7 @@ fn more_states_are_measured_by_the_least_action() {
     assert!((distance(&a, &near).value / length - 1.0).abs() < 1e-3);
     // Twice the weights make everything √2 closer.
     let edges = vec![(0, 1, 2.0), (1, 2, 2.0), (0, 2, 2.0)];
-    let heavier = Flow::new(&[0.5, 0.3, 0.2], &Graph::Edges(edges), Weight::Sqrt).unwrap();
+    let heavier = Flow::new(&[0.5, 0.3, 0.2], &Graph::Edges(edges), Balancing::Sqrt).unwrap();
     let ratio = distance(&a, &b).value / heavier.distance(&a, &b).unwrap().value;
     assert!((ratio - 2f64.sqrt()).abs() < 1e-6, "{ratio}");
     // No longer than the way of the flow itself, which is one path between the two.
@@ -266,7 +266,7 @@ fn particles_follow_the_law_of_the_flow() {
     let flow = Flow::new(
         &TARGET,
         &Graph::Edges(vec![(0, 1, 0.5), (1, 2, 2.0), (2, 3, 1.3)]),
-        Weight::Ratio,
+        Balancing::Ratio,
     )
     .unwrap();
     let times = [0.2, 1.0, 4.0];
@@ -284,7 +284,7 @@ fn particles_follow_the_law_of_the_flow() {
 #[test]
 fn the_first_jump_is_the_proposal_of_one_site() {
     // From i: an exponential time of rate −Qᵢᵢ, then j with probability Q_ij/(−Qᵢᵢ).
-    let flow = Flow::new(&TARGET, &Graph::Complete, Weight::Sqrt).unwrap();
+    let flow = Flow::new(&TARGET, &Graph::Complete, Balancing::Sqrt).unwrap();
     let mut rng = ChainRng::new(3, Stream::Model);
     let (draws, from) = (100_000, 2);
     let mut counts = [0.0; 4];
@@ -305,7 +305,7 @@ fn the_first_jump_is_the_proposal_of_one_site() {
 #[test]
 fn what_is_no_flow_is_refused_in_a_sentence() {
     let refused = |target: &[f64], graph: Graph| {
-        Flow::new(target, &graph, Weight::Sqrt).unwrap_err().to_string()
+        Flow::new(target, &graph, Balancing::Sqrt).unwrap_err().to_string()
     };
     assert!(refused(&[0.5, 0.6], Graph::Complete).contains("sums to 1.1, not to 1"));
     assert!(refused(&[1.0], Graph::Complete).contains("at least two states"));

@@ -7,11 +7,11 @@ use super::posterior::{Posterior, fill_noise};
 use super::{Vae, VaeError, pixels};
 use rayon::prelude::*;
 use saltus::Control;
+use saltus::Workers;
 use saltus::data::Examples;
 use saltus::math::log_sum_exp;
 use saltus::math::matrix::TILE_ROWS;
 use saltus::{ChainRng, ModelError};
-use saltus_nn::descent::pool;
 use saltus_nn::train::streams;
 use serde::Serialize;
 
@@ -98,7 +98,7 @@ impl Vae {
             )));
         }
         settings.check()?;
-        let pool = pool(threads).map_err(VaeError::Threads)?;
+        let pool = Workers::new(threads).map_err(VaeError::Threads)?;
         let of = examples.count();
         let mut bounds = Vec::with_capacity(of);
         while bounds.len() < of {

@@ -5,10 +5,11 @@ use super::posterior::fill_noise;
 use super::{Vae, VaeError, VaeSettings};
 use saltus::ChainRng;
 use saltus::Control;
+use saltus::Workers;
 use saltus::data::Examples;
 use saltus::train::adam::{Moments, Step};
 use saltus_nn::data::Split;
-use saltus_nn::descent::{descend, pool};
+use saltus_nn::descent::descend;
 use saltus_nn::train::order::Order;
 use saltus_nn::train::streams;
 use serde::Serialize;
@@ -19,7 +20,7 @@ use std::time::Instant;
 pub struct EpochReport {
     /// The epoch, counted from 1.
     pub epoch: usize,
-    /// Weight of the divergence in it.
+    /// Balancing of the divergence in it.
     pub weight: f64,
     /// Mean of the bound on log p(x) over its images, each as the parameters were at its update.
     pub training: f64,
@@ -71,7 +72,7 @@ pub fn train_vae(
 ) -> Result<TrainedVae, VaeError> {
     let sizes = settings.check(split)?;
     let started = Instant::now();
-    let pool = pool(settings.threads).map_err(VaeError::Threads)?;
+    let pool = Workers::new(settings.threads).map_err(VaeError::Threads)?;
     let vae = pool.install(|| Vae::random(sizes, settings.seed));
     let mut training = Training::new(&split.training, settings, vae);
     let per_epoch = split.training.count() / settings.batch;

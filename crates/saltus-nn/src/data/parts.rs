@@ -127,5 +127,5 @@ fn drawn_once(examples: &Examples, rng: &mut ChainRng) -> Result<Examples, DataE
     for (index, state) in states.chunks_exact_mut(sites).enumerate() {
         examples.fill(index, rng, state);
     }
-    Examples::new(*examples.space(), states)
+    Examples::new(examples.space().clone(), states)
 }

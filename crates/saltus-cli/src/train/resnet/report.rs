@@ -44,9 +44,9 @@ impl About {
 
 /// "dlmc (sqrt)", or the sampler alone if it has no weight function.
 fn sampler_in_words(settings: &TrainSettings) -> String {
-    let TrainSettings { sampler, weight, .. } = settings;
-    match sampler.uses_weight() {
-        true => format!("{sampler} ({weight})"),
+    let sampler = &settings.sampler;
+    match sampler.method.is_balanced() {
+        true => format!("{sampler} ({})", sampler.balancing),
         false => sampler.to_string(),
     }
 }

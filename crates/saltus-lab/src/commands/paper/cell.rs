@@ -2,15 +2,15 @@
 //! its own.
 
 use crate::study::{SAMPLERS, Target, WEIGHTS};
-use saltus::{Sampler, Weight};
+use saltus::{Balancing, Method};
 
 /// What is run at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
     pub target: Target,
-    pub sampler: Sampler,
+    pub sampler: Method,
     /// Of the samplers that have one.
-    pub weight: Option<Weight>,
+    pub weight: Option<Balancing>,
     /// Seed of the target's random parameters.
     pub model_seed: u64,
     /// Step size, if it is not tuned.
@@ -39,7 +39,7 @@ impl Protocol {
     pub fn steps_of(self, cell: &Cell) -> usize {
         match cell {
             Cell { fixed_scale: Some(_), .. } => self.steps.min(FIXED_STEPS),
-            Cell { sampler: Sampler::Gibbs, .. } => (self.steps / GIBBS.0).min(GIBBS.1),
+            Cell { sampler: Method::Gibbs, .. } => (self.steps / GIBBS.0).min(GIBBS.1),
             _ => self.steps,
         }
     }
@@ -74,17 +74,17 @@ pub fn cells(target: Target, model_seed: u64) -> Vec<Cell> {
     let cell = |sampler, weight| Cell { target, sampler, weight, model_seed, fixed_scale: None };
     let mut cells = Vec::new();
     for sampler in SAMPLERS {
-        if sampler.uses_weight() {
+        if sampler.is_balanced() {
             cells.extend(WEIGHTS.map(|weight| cell(sampler, Some(weight))));
         } else {
             cells.push(cell(sampler, None));
         }
     }
-    cells.push(cell(Sampler::Gibbs, None));
+    cells.push(cell(Method::Gibbs, None));
     // Where sites are independent, every proposal should be accepted.
     if target.is_factorised() && model_seed == 0 {
-        for sampler in [Sampler::Dlmc, Sampler::Dlmcf] {
-            for weight in Weight::ALL {
+        for sampler in [Method::Dlmc, Method::Dlmcf] {
+            for weight in Balancing::ALL {
                 let at = |scale| Cell { fixed_scale: Some(scale), ..cell(sampler, Some(weight)) };
                 cells.extend(FIXED_SCALES.map(at));
             }

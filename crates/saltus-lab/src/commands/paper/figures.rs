@@ -4,7 +4,7 @@
 use super::measure::Row;
 use super::results::{Results, mean, weights_of};
 use crate::study::{SAMPLERS, Target};
-use saltus::{Sampler, Weight};
+use saltus::{Balancing, Method};
 use saltus_cli::plot::bars::{Bar, BarPlot, Panel};
 
 /// Colours of the bars.
@@ -15,11 +15,11 @@ const KINDS: [&str; 4] = [
     "Gibbs sweeps, not in the paper",
 ];
 
-fn kind(sampler: Sampler, weight: Option<Weight>) -> usize {
+fn kind(sampler: Method, weight: Option<Balancing>) -> usize {
     match (sampler, weight) {
-        (Sampler::Gibbs, _) => 3,
+        (Method::Gibbs, _) => 3,
         (_, None) => 0,
-        (_, Some(Weight::Ratio)) => 2,
+        (_, Some(Balancing::Ratio)) => 2,
         (_, Some(_)) => 1,
     }
 }
@@ -27,7 +27,7 @@ fn kind(sampler: Sampler, weight: Option<Weight>) -> usize {
 /// The figure of a target.
 pub fn figure(results: &Results, target: Target) -> BarPlot {
     let panel = |title: &str, value: fn(&Row) -> f64, error: fn(&Row) -> Option<f64>| {
-        let samplers = SAMPLERS.into_iter().chain([Sampler::Gibbs]);
+        let samplers = SAMPLERS.into_iter().chain([Method::Gibbs]);
         let pairs = samplers.flat_map(|sampler| {
             weights_of(sampler).into_iter().map(move |weight| (sampler, weight))
         });

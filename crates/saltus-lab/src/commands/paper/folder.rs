@@ -3,7 +3,7 @@
 use super::cell::{Cell, Protocol};
 use super::measure::Row;
 use crate::study::SAMPLERS;
-use saltus::Weight;
+use saltus::Balancing;
 use saltus_cli::failure::Failure;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl Folder {
         rows.retain(|row| row.study_seed == study_seed);
         let place = |row: &Row| {
             let sampler = SAMPLERS.iter().position(|sampler| *sampler == row.sampler);
-            let weight = Weight::ALL.iter().position(|weight| Some(*weight) == row.weight);
+            let weight = Balancing::ALL.iter().position(|weight| Some(*weight) == row.weight);
             let fixed = row.fixed_scale.map(f64::to_bits);
             // Gibbs sweeps are not among the study's samplers and come after them.
             let sampler = sampler.unwrap_or(SAMPLERS.len());

@@ -3,7 +3,7 @@
 mod rates;
 mod rows;
 
-use saltus::{Model, ModelError, Outcome, Sampler, Settings, States};
+use saltus::{Method, Model, ModelError, Outcome, Settings, States};
 use saltus_cli::failure::Failure;
 
 /// What was seen; nothing where there is nothing to see.
@@ -31,12 +31,12 @@ impl Look {
         settings: &Settings,
         outcome: &Outcome,
     ) -> Result<Self, Failure> {
-        if settings.scale.is_some() {
+        if settings.sampler.scale.is_some() {
             return Ok(Self::default());
         }
-        match (settings.sampler, outcome.scale) {
-            (Sampler::Pas, _) => rates::look(model, settings, outcome),
-            (Sampler::Dlmc, Some(h)) => rows::look(model, settings, outcome, h),
+        match (settings.sampler.method, outcome.scale) {
+            (Method::Pas, _) => rates::look(model, settings, outcome),
+            (Method::Dlmc, Some(h)) => rows::look(model, settings, outcome, h),
             _ => Ok(Self::default()),
         }
     }
@@ -55,7 +55,13 @@ impl Differences {
         let mut diff = vec![0.0; space.diff_len()];
         let mut cache = model.new_cache(1);
         let states = States::new(state, state.len());
-        model.log_prob_and_diff(settings.differences, states, &mut cache, &mut [0.0], &mut diff)?;
+        model.log_prob_and_diff(
+            settings.sampler.differences,
+            states,
+            &mut cache,
+            &mut [0.0],
+            &mut diff,
+        )?;
         Ok(Self { diff, state: state.to_vec(), values: space.values() })
     }
 

@@ -6,10 +6,10 @@ use super::pace::Pace;
 use crate::study::{STEPS, Target};
 use saltus::run::Progress;
 use saltus::stats::{EssSummary, split_rhat, summarise};
-use saltus::{Ended, Model, Run, Sampler, Settings, Weight};
+use saltus::zoo::{Title, UseModel};
+use saltus::{Balancing, Ended, Method, Model, Run, Sampler, Settings};
 use saltus_cli::failure::Failure;
 use saltus_cli::memory;
-use saltus_cli::model::{About, UseModel};
 use saltus_cli::progress::View;
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +23,8 @@ const NUMBERS: f64 = 5.0;
 #[serde(deny_unknown_fields)]
 pub struct Row {
     pub target: String,
-    pub sampler: Sampler,
-    pub weight: Option<Weight>,
+    pub sampler: Method,
+    pub weight: Option<Balancing>,
     /// Seed of the target's random parameters; none for machines, which come from a file.
     pub model_seed: Option<u64>,
     /// What the machine was, if the target is one.
@@ -114,22 +114,25 @@ pub struct Measuring<'a> {
 impl UseModel for Measuring<'_> {
     type Output = Result<Measured, Failure>;
 
-    fn call<M: Model>(self, _: About, model: &M) -> Self::Output {
+    fn call<M: Model + 'static>(self, _: Title, model: M) -> Self::Output {
+        let model = &model;
         let Self { cell, protocol, machine, threads, view } = self;
         let steps = protocol.steps_of(&cell);
         let warmup = steps / 2;
         let settings = Settings {
-            sampler: cell.sampler,
-            weight: cell.weight.unwrap_or_default(),
+            sampler: Sampler {
+                balancing: cell.weight.unwrap_or_default(),
+                scale: cell.fixed_scale,
+                ..Sampler::new(cell.sampler)
+            },
             chains: protocol.chains,
             warmup,
             draws: steps - warmup,
             seed: cell.seed(protocol.seed),
             threads,
-            scale: cell.fixed_scale,
             ..Settings::default()
         };
-        settings.check(model.space())?;
+        settings.check(&settings.sampler.traits(model.space()))?;
         let numbers = NUMBERS * settings.chains as f64 * settings.draws as f64;
         memory::check_bytes("the draws of a cell", 8.0 * numbers)?;
         let mut pace = Pace::default();
@@ -140,8 +143,8 @@ impl UseModel for Measuring<'_> {
             view.show(progress)
         };
         // The same state for all cells of a target: how fast a distance forgets depends on it.
-        let outcome =
-            Run::new(model, &settings).reference_seed(protocol.seed).monitor(monitor).go()?;
+        let run = Run::new(model, settings.clone());
+        let outcome = run.reference_seed(protocol.seed).monitor(monitor).go()?;
         match &outcome.ended {
             Ended::Complete | Ended::Reached(_) => {}
             Ended::Interrupted | Ended::TimeLimit => return Ok(Measured::Stopped),
@@ -154,7 +157,7 @@ impl UseModel for Measuring<'_> {
         let sd = (protocol.chains > 1).then_some(ess.sd);
         let log_prob = summarise(outcome.trace.log_prob());
         let rhats = [split_rhat(outcome.trace.hamming()), split_rhat(outcome.trace.log_prob())];
-        let evaluations_per_step = cell.sampler.evaluations_charged(model.space());
+        let evaluations_per_step = outcome.traits.evaluations_charged;
         let per_evaluation = PAPER_DRAWS / draws as f64 / evaluations_per_step;
         let per_second = 1.0 / (draws as f64 * seconds_per_step);
         let look = Look::at(model, &settings, &outcome)?;

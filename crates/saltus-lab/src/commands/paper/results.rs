@@ -7,7 +7,7 @@
 
 use super::measure::{Conditions, Row};
 use crate::study::{SAMPLERS, Target, WEIGHTS};
-use saltus::{Sampler, Weight};
+use saltus::{Balancing, Method};
 
 /// The rows of a study.
 pub struct Results {
@@ -113,8 +113,8 @@ impl Results {
     pub fn tuned(
         &self,
         target: Target,
-        sampler: Sampler,
-        weight: Option<Weight>,
+        sampler: Method,
+        weight: Option<Balancing>,
     ) -> impl Iterator<Item = &Row> {
         self.of_target(target).filter(move |row| {
             row.sampler == sampler && row.weight == weight && row.fixed_scale.is_none()
@@ -125,8 +125,8 @@ impl Results {
     pub fn mean(
         &self,
         target: Target,
-        sampler: Sampler,
-        weight: Option<Weight>,
+        sampler: Method,
+        weight: Option<Balancing>,
         measure: Measure,
     ) -> Option<Estimate> {
         let rows = || self.tuned(target, sampler, weight);
@@ -141,7 +141,7 @@ impl Results {
     }
 
     /// With the better weight function, where there is a choice.
-    pub fn best(&self, target: Target, sampler: Sampler, measure: Measure) -> Option<Estimate> {
+    pub fn best(&self, target: Target, sampler: Method, measure: Measure) -> Option<Estimate> {
         let weights = weights_of(sampler);
         let all: Option<Vec<Estimate>> =
             weights.iter().map(|weight| self.mean(target, sampler, *weight, measure)).collect();
@@ -152,11 +152,11 @@ impl Results {
     pub fn extreme(
         &self,
         target: Target,
-        samplers: &[Sampler],
+        samplers: &[Method],
         measure: Measure,
         better: fn(f64, f64) -> bool,
-    ) -> Option<(Sampler, Estimate)> {
-        let all: Option<Vec<(Sampler, Estimate)>> = samplers
+    ) -> Option<(Method, Estimate)> {
+        let all: Option<Vec<(Method, Estimate)>> = samplers
             .iter()
             .map(|sampler| Some((*sampler, self.best(target, *sampler, measure)?)))
             .collect();
@@ -171,9 +171,9 @@ impl Results {
     pub fn best_of(
         &self,
         target: Target,
-        samplers: &[Sampler],
+        samplers: &[Method],
         measure: Measure,
-    ) -> Option<(Sampler, Estimate)> {
+    ) -> Option<(Method, Estimate)> {
         self.extreme(target, samplers, measure, |one, other| one > other)
     }
 }
@@ -184,7 +184,7 @@ fn is_alike(row: &Row, conditions: Option<Conditions<'_>>) -> bool {
     let Some(conditions) = conditions else {
         return false;
     };
-    let own_length = row.fixed_scale.is_some() || row.sampler == Sampler::Gibbs;
+    let own_length = row.fixed_scale.is_some() || row.sampler == Method::Gibbs;
     let steps = if own_length { row.steps } else { conditions.steps };
     row.conditions() == Conditions { steps, ..conditions }
 }
@@ -232,8 +232,8 @@ fn complete_seeds(rows: &[Row], alike: &impl Fn(&Row) -> bool) -> Vec<Option<u64
 }
 
 /// The weight functions that a sampler is run with.
-pub fn weights_of(sampler: Sampler) -> Vec<Option<Weight>> {
-    if sampler.uses_weight() { WEIGHTS.map(Some).to_vec() } else { vec![None] }
+pub fn weights_of(sampler: Method) -> Vec<Option<Balancing>> {
+    if sampler.is_balanced() { WEIGHTS.map(Some).to_vec() } else { vec![None] }
 }
 
 /// The mean of what there is.

@@ -5,7 +5,7 @@ use super::measure::Row;
 use super::results::{PER_EVALUATION, PER_SECOND, Results, SECONDS, weights_of};
 use crate::study::{BALANCED, CHAINS, SAMPLERS, Target};
 use comfy_table::CellAlignment;
-use saltus::Sampler;
+use saltus::Method;
 use saltus_cli::failure::Failure;
 use saltus_cli::number::short;
 use saltus_cli::table::{finish, plain_table, wrap};
@@ -31,7 +31,7 @@ pub fn read_csv(path: &Path) -> Result<Vec<Row>, Failure> {
 }
 
 /// How many times faster than the paper's table; of another number of chains there is no telling.
-fn times_faster(results: &Results, target: Target, sampler: Sampler) -> Option<(f64, f64, f64)> {
+fn times_faster(results: &Results, target: Target, sampler: Method) -> Option<(f64, f64, f64)> {
     let weight = weights_of(sampler)[0];
     let as_many = results.tuned(target, sampler, weight).all(|row| row.chains == CHAINS);
     let ours = results.mean(target, sampler, weight, SECONDS)?.value;
@@ -45,7 +45,7 @@ pub fn running_time(results: &Results) -> String {
         "Seconds for 100,000 steps of 100 chains, with the weight function sqrt where there is one: \
          ours / the paper's (how many times faster). The paper does not name its hardware.\n\n",
     );
-    let names = SAMPLERS.map(Sampler::name);
+    let names = SAMPLERS.map(Method::name);
     text += &format!("| target | {} |\n", names.join(" | "));
     text += &format!("|---{}|\n", "|---:".repeat(SAMPLERS.len()));
     for target in results.targets() {
@@ -95,7 +95,7 @@ pub fn gibbs(results: &Results) -> String {
         let per_second = |sampler| Some((sampler, results.best(target, sampler, PER_SECOND)?));
         let others: Option<Vec<_>> = BALANCED.into_iter().map(per_second).collect();
         // Nobody is the best while one is missing.
-        let (Some((_, gibbs)), Some(others)) = (per_second(Sampler::Gibbs), others) else {
+        let (Some((_, gibbs)), Some(others)) = (per_second(Method::Gibbs), others) else {
             continue;
         };
         let moved = others.into_iter().filter(|(_, estimate)| !estimate.may_be_less);
@@ -133,9 +133,9 @@ pub fn terminal(results: &Results, claims: &[Claim]) -> String {
 fn grid(
     title: &str,
     results: &Results,
-    value: &dyn Fn(Target, Sampler) -> Option<String>,
+    value: &dyn Fn(Target, Method) -> Option<String>,
 ) -> String {
-    let samplers: Vec<Sampler> = SAMPLERS.into_iter().chain([Sampler::Gibbs]).collect();
+    let samplers: Vec<Method> = SAMPLERS.into_iter().chain([Method::Gibbs]).collect();
     let mut table = plain_table();
     table.set_header([""].into_iter().chain(samplers.iter().map(|sampler| sampler.name())));
     for target in results.targets() {

@@ -1,10 +1,11 @@
 //! From a target of the study to the model on the command line that it is.
 
 use crate::study::Target;
-use saltus_cli::arguments::{
-    BernoulliArguments, BinaryPreset, CategoricalArguments, DifferencesArgument, FhmmArguments,
-    FhmmPreset, IsingArguments, ModelArguments, PottsArguments, RbmArguments, ValuesPreset,
+use saltus::zoo::{
+    BernoulliSpec, BinaryPreset, CategoricalSpec, FhmmPreset, FhmmSpec, IsingSpec, ModelSpec,
+    PottsSpec, RbmSpec, ValuesPreset,
 };
+use saltus_cli::arguments::ModelArguments;
 use std::path::PathBuf;
 
 /// The model of a target; machines are read from that file.
@@ -23,55 +24,33 @@ pub fn model_of(target: Target, machine: Option<PathBuf>) -> ModelArguments {
         Target::Fhmm4 => fhmm(FhmmPreset::C4),
         Target::Fhmm8 => fhmm(FhmmPreset::C8),
         Target::Rbm25 | Target::Rbm200 | Target::Rbm4 | Target::Rbm8 => {
-            ModelArguments::Rbm(RbmArguments {
-                weights: machine,
-                visible: None,
-                hidden: None,
-                values: None,
-                differences: DifferencesArgument::default(),
-            })
+            let spec = RbmSpec { weights: machine, ..RbmSpec::default() };
+            ModelArguments::Zoo(ModelSpec::Rbm(spec))
         }
     }
 }
 
 fn bernoulli(preset: BinaryPreset) -> ModelArguments {
-    ModelArguments::Bernoulli(BernoulliArguments { preset: Some(preset), sites: None })
+    let spec = BernoulliSpec { preset: Some(preset), ..BernoulliSpec::default() };
+    ModelArguments::Zoo(ModelSpec::Bernoulli(spec))
 }
 
 fn categorical(preset: ValuesPreset) -> ModelArguments {
-    ModelArguments::Categorical(CategoricalArguments {
-        preset: Some(preset),
-        sites: None,
-        values: None,
-    })
+    let spec = CategoricalSpec { preset: Some(preset), ..CategoricalSpec::default() };
+    ModelArguments::Zoo(ModelSpec::Categorical(spec))
 }
 
 fn ising(preset: BinaryPreset) -> ModelArguments {
-    ModelArguments::Ising(IsingArguments {
-        preset: Some(preset),
-        size: None,
-        coupling: None,
-        field: None,
-        periodic: false,
-    })
+    let spec = IsingSpec { preset: Some(preset), ..IsingSpec::default() };
+    ModelArguments::Zoo(ModelSpec::Ising(spec))
 }
 
 fn potts(preset: ValuesPreset) -> ModelArguments {
-    ModelArguments::Potts(PottsArguments {
-        preset: Some(preset),
-        size: None,
-        values: None,
-        coupling: None,
-        periodic: false,
-    })
+    let spec = PottsSpec { preset: Some(preset), ..PottsSpec::default() };
+    ModelArguments::Zoo(ModelSpec::Potts(spec))
 }
 
 fn fhmm(preset: FhmmPreset) -> ModelArguments {
-    ModelArguments::Fhmm(FhmmArguments {
-        preset: Some(preset),
-        length: None,
-        factors: None,
-        values: None,
-        differences: DifferencesArgument::default(),
-    })
+    let spec = FhmmSpec { preset: Some(preset), ..FhmmSpec::default() };
+    ModelArguments::Zoo(ModelSpec::Fhmm(spec))
 }

@@ -67,7 +67,8 @@ fn a_bound_does_not_depend_on_the_images_beside_it() {
     }
     let with = |threads| {
         let settings = BoundSettings { samples: 130, seed: 4, threads: Some(threads) };
-        let some = Examples::new(*examples.space(), all_images(12)[..12 * 200].to_vec()).unwrap();
+        let some =
+            Examples::new(examples.space().clone(), all_images(12)[..12 * 200].to_vec()).unwrap();
         vae.bound(&some, &settings, |_| Control::Continue).unwrap()
     };
     let one = with(1);

@@ -5,7 +5,7 @@ use crate::commands::paper::results::{
     Estimate, Measure, PER_EVALUATION, PER_SECOND, Results, SHARE, weights_of,
 };
 use crate::study::{BALANCED, BLIND, SAMPLERS, Target};
-use saltus::{Sampler, Weight};
+use saltus::{Balancing, Method};
 
 /// Draws from which on the estimator finds nearly all of independent ones.
 const MANY_DRAWS: usize = 50_000;
@@ -20,9 +20,9 @@ const CLOSE: f64 = 0.5;
 /// What "several models" is taken to mean.
 const SEVERAL: usize = 3;
 /// On Bernoulli targets DLMC and, clipped, DLMCf accept everything: no weight function is better.
-const REJECTING: [Sampler; 3] = [Sampler::Gwg, Sampler::Pas, Sampler::Dmala];
+const REJECTING: [Method; 3] = [Method::Gwg, Method::Pas, Method::Dmala];
 /// The balanced samplers other than DLMC.
-const OTHERS: [Sampler; 4] = [Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf];
+const OTHERS: [Method; 4] = [Method::Gwg, Method::Pas, Method::Dmala, Method::Dlmcf];
 
 const ISING_RATIO: &str = "Ising: ratio over sqrt per evaluation (above 1)";
 
@@ -34,7 +34,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
         Target::ALL.into_iter().filter(|target| !target.is_factorised()).collect();
     let above_one = |ratio: f64| ratio > 1.0;
     let below_one = |ratio: f64| ratio < 1.0;
-    let dmala_pas = (Sampler::Dmala, Sampler::Pas);
+    let dmala_pas = (Method::Dmala, Method::Pas);
     vec![
         Claim::new(
             "C1",
@@ -112,12 +112,9 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                 ),
                 Part::all(
                     "PAS over DLMC per evaluation (at least 0.5)",
-                    ask.over(
-                        &Target::FHMM,
-                        (Sampler::Pas, Sampler::Dlmc),
-                        PER_EVALUATION,
-                        |ratio| ratio >= CLOSE,
-                    ),
+                    ask.over(&Target::FHMM, (Method::Pas, Method::Dlmc), PER_EVALUATION, |ratio| {
+                        ratio >= CLOSE
+                    }),
                 ),
                 Part::all(
                     "ratio over sqrt per evaluation (below 1)",
@@ -144,7 +141,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                 ),
                 Part::all(
                     "binary: ratio over sqrt per evaluation, DLMC (below 1)",
-                    ask.ratio_over_sqrt(&Target::BINARY_RBM, &[Sampler::Dlmc], below_one),
+                    ask.ratio_over_sqrt(&Target::BINARY_RBM, &[Method::Dlmc], below_one),
                 ),
             ],
         ),
@@ -159,7 +156,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                         "coupled targets: DLMCf over DLMC per evaluation (at least 0.8, on three)",
                         ask.over(
                             &coupled,
-                            (Sampler::Dlmcf, Sampler::Dlmc),
+                            (Method::Dlmcf, Method::Dlmc),
                             PER_EVALUATION,
                             |ratio| ratio >= ABOUT,
                         ),
@@ -169,7 +166,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                     "DLMCf over DMALA per evaluation (at least 2)",
                     ask.over(
                         &Target::ALL,
-                        (Sampler::Dlmcf, Sampler::Dmala),
+                        (Method::Dlmcf, Method::Dmala),
                         PER_EVALUATION,
                         |ratio| ratio >= MUCH,
                     ),
@@ -196,8 +193,8 @@ impl Asking<'_> {
     fn share(
         &self,
         target: Target,
-        sampler: Sampler,
-        weight: Option<Weight>,
+        sampler: Method,
+        weight: Option<Balancing>,
     ) -> Option<(String, Estimate)> {
         let share = self.results.mean(target, sampler, weight, SHARE)?;
         let weight = weight.map_or(String::new(), |weight| format!(" {weight}"));
@@ -205,13 +202,13 @@ impl Asking<'_> {
     }
 
     fn independence(&self) -> Vec<Option<Answer>> {
-        let weights = weights_of(Sampler::Dlmc);
+        let weights = weights_of(Method::Dlmc);
         let cells =
             Target::FACTORISED.iter().flat_map(|target| weights.iter().map(move |w| (*target, *w)));
         let answer = |(target, weight)| {
-            let (of, share) = self.share(target, Sampler::Dlmc, weight)?;
+            let (of, share) = self.share(target, Method::Dlmc, weight)?;
             let draws =
-                self.results.tuned(target, Sampler::Dlmc, weight).map(|row| row.draws).min()?;
+                self.results.tuned(target, Method::Dlmc, weight).map(|row| row.draws).min()?;
             let least = if draws >= MANY_DRAWS { 0.98 } else { 0.95 };
             Some(Answer::new(of, share, |share| share >= least))
         };
@@ -220,7 +217,7 @@ impl Asking<'_> {
 
     fn most_independent(&self) -> Vec<Option<Answer>> {
         let samplers = || {
-            let langevin = [Sampler::Dlmc, Sampler::Dlmcf];
+            let langevin = [Method::Dlmc, Method::Dlmcf];
             SAMPLERS.into_iter().filter(move |sampler| !langevin.contains(sampler))
         };
         let of_target = |target: &Target| {
@@ -240,7 +237,7 @@ impl Asking<'_> {
     fn over(
         &self,
         targets: &[Target],
-        (one, other): (Sampler, Sampler),
+        (one, other): (Method, Method),
         measure: Measure,
         holds: impl Fn(f64) -> bool + Copy,
     ) -> Vec<Option<Answer>> {
@@ -253,10 +250,10 @@ impl Asking<'_> {
     }
 
     fn dlmc_leads(&self, targets: &[Target], measure: Measure, above: f64) -> Vec<Option<Answer>> {
-        let others: Vec<Sampler> =
-            SAMPLERS.into_iter().filter(|sampler| *sampler != Sampler::Dlmc).collect();
+        let others: Vec<Method> =
+            SAMPLERS.into_iter().filter(|sampler| *sampler != Method::Dlmc).collect();
         let of_target = |target: &Target| {
-            let dlmc = self.results.best(*target, Sampler::Dlmc, measure)?;
+            let dlmc = self.results.best(*target, Method::Dlmc, measure)?;
             let (second, best) = self.results.best_of(*target, &others, measure)?;
             let of = format!("{target} ({second})");
             Some(Answer::new(of, dlmc.over(best), |ratio| ratio > above))
@@ -264,15 +261,15 @@ impl Asking<'_> {
         targets.iter().map(of_target).collect()
     }
 
-    fn gain(&self, target: Target, sampler: Sampler) -> Option<Estimate> {
+    fn gain(&self, target: Target, sampler: Method) -> Option<Estimate> {
         let with = |weight| self.results.mean(target, sampler, Some(weight), PER_EVALUATION);
-        Some(with(Weight::Ratio)?.over(with(Weight::Sqrt)?))
+        Some(with(Balancing::Ratio)?.over(with(Balancing::Sqrt)?))
     }
 
     fn ratio_over_sqrt(
         &self,
         targets: &[Target],
-        samplers: &[Sampler],
+        samplers: &[Method],
         holds: impl Fn(f64) -> bool + Copy,
     ) -> Vec<Option<Answer>> {
         let pairs = targets
@@ -286,7 +283,7 @@ impl Asking<'_> {
     }
 
     fn sharper(&self) -> Vec<Option<Answer>> {
-        let answer = |sampler: &Sampler| {
+        let answer = |sampler: &Method| {
             let low = self.gain(Target::BernoulliLow, *sampler)?;
             let high = self.gain(Target::BernoulliHigh, *sampler)?;
             Some(Answer::new(sampler.name(), low.over(high), |ratio| ratio > 1.0))

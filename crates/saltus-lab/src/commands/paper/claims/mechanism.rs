@@ -4,7 +4,7 @@ use super::{Answer, Claim, Part};
 use crate::commands::paper::measure::Row;
 use crate::commands::paper::results::{Results, mean};
 use crate::study::{Target, WEIGHTS};
-use saltus::{Sampler, Weight};
+use saltus::{Balancing, Method};
 
 /// Acceptance that is one but for the rounding of single precision.
 const ALWAYS: f64 = 0.999;
@@ -28,8 +28,8 @@ pub fn claims(results: &Results) -> Vec<Claim> {
             "On factorised targets DLMC accepts every proposal, whatever the step size and the weight \
              function; so does DLMCf clipped at the conditional distribution.",
             vec![
-                Part::all("DLMC: least acceptance (at least 0.999)", ask.least(Sampler::Dlmc)),
-                Part::all("DLMCf: least acceptance (at least 0.999)", ask.least(Sampler::Dlmcf)),
+                Part::all("DLMC: least acceptance (at least 0.999)", ask.least(Method::Dlmc)),
+                Part::all("DLMCf: least acceptance (at least 0.999)", ask.least(Method::Dlmcf)),
             ],
         ),
         Claim::new(
@@ -39,7 +39,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                 "share of the probability of a change that is misplaced (at most 0.05)",
                 ask.cells(
                     &of_many_values,
-                    Sampler::Dlmc,
+                    Method::Dlmc,
                     |row| row.interpolation_error,
                     |error| error <= SMALL_ERROR,
                 ),
@@ -53,7 +53,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                     "h = 10⁻⁶: share of the probability of a change elsewhere than in Euler's rows (at most 0.001)",
                     ask.cells(
                         &Target::ALL,
-                        Sampler::Dlmc,
+                        Method::Dlmc,
                         |row| row.small_step_error,
                         |error| error <= SAME,
                     ),
@@ -62,7 +62,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                     "h = 10⁶: largest distance from the conditional distribution (at most 0.001)",
                     ask.cells(
                         &Target::ALL,
-                        Sampler::Dlmc,
+                        Method::Dlmc,
                         |row| row.large_step_error,
                         |error| error <= SAME,
                     ),
@@ -78,7 +78,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                     "relative spread of the total rate over states in equilibrium (at least 0.01)",
                     ask.cells(
                         &Target::ALL,
-                        Sampler::Pas,
+                        Method::Pas,
                         |row| row.total_rate_cv,
                         |spread| spread >= VARIES,
                     ),
@@ -87,7 +87,7 @@ pub fn claims(results: &Results) -> Vec<Claim> {
                     "total rate where chains start over that in equilibrium (a factor of 1.1 or more)",
                     ask.cells(
                         &Target::ALL,
-                        Sampler::Pas,
+                        Method::Pas,
                         |row| row.total_rate_start_over_end,
                         |ratio| ratio.max(1.0 / ratio) >= OTHER_PACE,
                     ),
@@ -103,7 +103,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// The least acceptance at the step sizes that were tried and the one that was tuned.
-    fn least(&self, sampler: Sampler) -> Vec<Option<Answer>> {
+    fn least(&self, sampler: Method) -> Vec<Option<Answer>> {
         let of_target = |target: &Target| {
             let rows = || self.results.of_target(*target).filter(|row| row.sampler == sampler);
             // Without the step sizes that were tried it would say nothing of whatever step size.
@@ -118,12 +118,12 @@ impl Asking<'_> {
     fn cells(
         &self,
         targets: &[Target],
-        sampler: Sampler,
+        sampler: Method,
         value: fn(&Row) -> Option<f64>,
         holds: impl Fn(f64) -> bool + Copy,
     ) -> Vec<Option<Answer>> {
         let pairs = targets.iter().flat_map(|target| WEIGHTS.map(|weight| (*target, weight)));
-        let answer = |(target, weight): (Target, Weight)| {
+        let answer = |(target, weight): (Target, Balancing)| {
             let rows = self.results.tuned(target, sampler, Some(weight));
             let value = mean(rows.filter_map(value))?;
             Some(Answer::exact(format!("{target} {weight}"), value, holds))

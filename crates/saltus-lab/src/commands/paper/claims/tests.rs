@@ -6,7 +6,7 @@ use crate::commands::paper::measure::Row;
 use crate::commands::paper::results::Results;
 use crate::commands::paper::tables::gibbs;
 use crate::study::Target;
-use saltus::{Sampler, Weight};
+use saltus::{Balancing, Method};
 
 /// A row of a world in which everything the paper says is true.
 fn row(cell: &Cell) -> Row {
@@ -20,10 +20,10 @@ fn row(cell: &Cell) -> Row {
     let ratio_helps =
         [Target::BERNOULLI, Target::ISING, Target::BINARY_RBM].concat().contains(&target);
     let gain = match (weight, sampler) {
-        (Some(Weight::Ratio), Sampler::Dlmc) if target.is_rbm() => 0.9,
-        (Some(Weight::Ratio), Sampler::Dlmc) if !Target::FHMM.contains(&target) => 1.0,
-        (Some(Weight::Ratio), _) if target == Target::BernoulliLow => 2.0,
-        (Some(Weight::Ratio), _) => {
+        (Some(Balancing::Ratio), Method::Dlmc) if target.is_rbm() => 0.9,
+        (Some(Balancing::Ratio), Method::Dlmc) if !Target::FHMM.contains(&target) => 1.0,
+        (Some(Balancing::Ratio), _) if target == Target::BernoulliLow => 2.0,
+        (Some(Balancing::Ratio), _) => {
             if ratio_helps {
                 1.5
             } else {
@@ -33,27 +33,27 @@ fn row(cell: &Cell) -> Row {
         _ => 1.0,
     };
     let share = match sampler {
-        Sampler::Dlmc | Sampler::Dlmcf if factorised => 0.99,
-        Sampler::Dlmc if target.is_rbm() => 0.6,
-        Sampler::Dlmc => 0.5,
-        Sampler::Dlmcf if Target::POTTS.contains(&target) => 0.45,
-        Sampler::Dlmcf => 0.28,
-        Sampler::Pas => 0.26,
-        Sampler::Dmala => 0.12,
-        Sampler::Gwg => 0.01,
+        Method::Dlmc | Method::Dlmcf if factorised => 0.99,
+        Method::Dlmc if target.is_rbm() => 0.6,
+        Method::Dlmc => 0.5,
+        Method::Dlmcf if Target::POTTS.contains(&target) => 0.45,
+        Method::Dlmcf => 0.28,
+        Method::Pas => 0.26,
+        Method::Dmala => 0.12,
+        Method::Gwg => 0.01,
         _ => 0.001,
     };
     let share: f64 = if factorised && share == 0.99 { share } else { share * gain };
     let seconds = match (sampler, values) {
-        (Sampler::Hb | Sampler::Bg, 8) => 900.0,
-        (Sampler::Hb | Sampler::Bg, _) => 60.0,
-        (Sampler::Pas, _) => 500.0,
-        (Sampler::Dlmc, _) => 140.0,
-        (Sampler::Dlmcf, _) => 130.0,
+        (Method::Hb | Method::Bg, 8) => 900.0,
+        (Method::Hb | Method::Bg, _) => 60.0,
+        (Method::Pas, _) => 500.0,
+        (Method::Dlmc, _) => 140.0,
+        (Method::Dlmcf, _) => 130.0,
         _ => 100.0,
     };
-    let is_dlmc = sampler == Sampler::Dlmc && fixed_scale.is_none();
-    let is_pas = sampler == Sampler::Pas;
+    let is_dlmc = sampler == Method::Dlmc && fixed_scale.is_none();
+    let is_pas = sampler == Method::Pas;
     Row {
         target: target.name().to_owned(),
         sampler,
@@ -64,7 +64,7 @@ fn row(cell: &Cell) -> Row {
         sites: 100,
         values,
         chains: 100,
-        steps: if sampler == Sampler::Gibbs { 1000 } else { 100_000 },
+        steps: if sampler == Method::Gibbs { 1000 } else { 100_000 },
         draws: 50_000,
         study_seed: 0,
         seed: 1,
@@ -146,14 +146,14 @@ fn each_claim_falls_by_its_own_numbers() {
     let on = |row: &Row, target: Target| row.target() == Some(target);
     // A sampler that catches up with DLMC on one lattice takes one of four answers.
     let pas_leads = |row: &mut Row| {
-        if on(row, Target::IsingHigh) && row.sampler == Sampler::Pas {
+        if on(row, Target::IsingHigh) && row.sampler == Method::Pas {
             scale(row, 3.0);
         }
     };
     assert_eq!(broken(pas_leads), [("C5", Partly)]);
     let lattices = [Target::ISING, Target::POTTS].concat();
     let pas_leads_on_lattices = |row: &mut Row| {
-        if row.target().is_some_and(|t| lattices.contains(&t)) && row.sampler == Sampler::Pas {
+        if row.target().is_some_and(|t| lattices.contains(&t)) && row.sampler == Method::Pas {
             scale(row, 3.0);
         }
     };
@@ -165,13 +165,13 @@ fn each_claim_falls_by_its_own_numbers() {
     };
     assert_eq!(broken(rejects), [("C2", Partly)]);
     let correlated = |row: &mut Row| {
-        if on(row, Target::BernoulliLow) && row.sampler == Sampler::Dlmc {
+        if on(row, Target::BernoulliLow) && row.sampler == Method::Dlmc {
             scale(row, 0.9);
         }
     };
     assert_eq!(broken(correlated), [("C1", Partly)]);
     let slow = |row: &mut Row| {
-        if row.sampler == Sampler::Dlmc {
+        if row.sampler == Method::Dlmc {
             row.seconds_per_100k = 200.0;
         }
     };
@@ -181,7 +181,7 @@ fn each_claim_falls_by_its_own_numbers() {
     let even = |row: &mut Row| row.total_rate_cv = row.total_rate_cv.map(|_| 0.001);
     assert_eq!(broken(even), [("C15", Partly)]);
     let dmala_ahead = |row: &mut Row| {
-        if on(row, Target::BernoulliHigh) && row.sampler == Sampler::Dmala {
+        if on(row, Target::BernoulliHigh) && row.sampler == Method::Dmala {
             scale(row, 2.5);
         }
     };
@@ -189,13 +189,13 @@ fn each_claim_falls_by_its_own_numbers() {
     let stuck = |row: &mut Row| row.large_step_error = row.large_step_error.map(|_| 0.1);
     assert_eq!(broken(stuck), [("C13", Partly)]);
     let dmala = |row: &mut Row| {
-        if on(row, Target::Fhmm8) && row.sampler == Sampler::Dmala {
+        if on(row, Target::Fhmm8) && row.sampler == Method::Dmala {
             scale(row, 1.5);
         }
     };
     assert_eq!(broken(dmala), [("C9", Partly)]);
     let blind = |row: &mut Row| {
-        if on(row, Target::Rbm4) && row.sampler == Sampler::Bg {
+        if on(row, Target::Rbm4) && row.sampler == Method::Bg {
             scale(row, 6.0);
         }
     };
@@ -206,10 +206,10 @@ fn each_claim_falls_by_its_own_numbers() {
 fn weight_functions_decide_four_claims() {
     use Verdict::Partly;
     let swapped = |row: &mut Row| {
-        if row.fixed_scale.is_none() && row.sampler == Sampler::Dmala {
+        if row.fixed_scale.is_none() && row.sampler == Method::Dmala {
             row.weight = match row.weight {
-                Some(Weight::Sqrt) => Some(Weight::Ratio),
-                _ => Some(Weight::Sqrt),
+                Some(Balancing::Sqrt) => Some(Balancing::Ratio),
+                _ => Some(Balancing::Sqrt),
             };
         }
     };
@@ -222,7 +222,7 @@ fn draws_of_the_parameters_are_averaged() {
         cells(Target::IsingHigh, model_seed).into_iter().map(move |cell| {
             let mut row = row(&cell);
             // On one draw PAS is ahead, on average it is not.
-            if cell.sampler == Sampler::Pas {
+            if cell.sampler == Method::Pas {
                 scale(&mut row, if model_seed == 0 { 1.5 } else { 0.1 });
             }
             row
@@ -250,8 +250,8 @@ fn find<'a>(claims: &'a [Claim], id: &str) -> &'a Claim {
 fn a_missing_cell_takes_its_comparisons_away() {
     let claims = without(|row| {
         row.target == "ising-low"
-            && row.sampler == Sampler::Pas
-            && row.weight == Some(Weight::Ratio)
+            && row.sampler == Method::Pas
+            && row.weight == Some(Balancing::Ratio)
     });
     // Nobody leads while one has not arrived.
     let lead = find(&claims, "C5");
@@ -279,7 +279,7 @@ fn a_missing_cell_takes_its_comparisons_away() {
 #[test]
 fn what_chance_decides_is_not_decided() {
     let claims = claims(|row| {
-        if row.target == "ising-low" && row.sampler == Sampler::Pas {
+        if row.target == "ising-low" && row.sampler == Method::Pas {
             // 0.26 · 1.5 · 1.3 = 0.507 beside 0.5, with an error of a tenth on each.
             scale(row, 1.3);
         }
@@ -305,7 +305,7 @@ fn only_like_is_compared_with_like() {
     let steps = |results: &Results| -> Vec<usize> {
         let rows = results.of_target(Target::IsingHigh);
         let mut steps: Vec<usize> =
-            rows.filter(|row| row.sampler != Sampler::Gibbs).map(|row| row.steps).collect();
+            rows.filter(|row| row.sampler != Method::Gibbs).map(|row| row.steps).collect();
         steps.dedup();
         steps
     };
@@ -344,7 +344,7 @@ fn chains_that_have_hardly_moved_only_bound() {
         Some(true)
     );
     assert_eq!(
-        verdict(|row| if row.sampler == Sampler::Gwg {
+        verdict(|row| if row.sampler == Method::Gwg {
             drift(row)
         }),
         None
@@ -375,7 +375,7 @@ fn gibbs_stands_beside_the_best_that_has_moved() {
     assert_eq!(line(|_| ()), "dlmc");
     // A sampler whose chains drift seems to be worth anything.
     assert_eq!(
-        line(|row| if row.sampler == Sampler::Gwg {
+        line(|row| if row.sampler == Method::Gwg {
             scale(row, 1e4);
             drift(row);
         }),

@@ -3,7 +3,7 @@
 use super::{Answer, Claim, Part};
 use crate::commands::paper::results::{Results, SECONDS, weights_of};
 use crate::study::{BALANCED, Target};
-use saltus::Sampler;
+use saltus::Method;
 
 /// How much longer a step of DLMC may take than one of DMALA: the largest ratio in the paper's table
 /// is 1.435, on categorical-8.
@@ -14,27 +14,27 @@ const EXPENSIVE: f64 = 1.5;
 /// C12.
 pub fn claims(results: &Results) -> Vec<Claim> {
     // As in the paper's table, one time per sampler: with the first of its weight functions.
-    let seconds = |target: Target, sampler: Sampler| {
+    let seconds = |target: Target, sampler: Method| {
         let estimate = results.mean(target, sampler, weights_of(sampler)[0], SECONDS)?;
         Some(estimate.value)
     };
-    let all = |target: Target, but: Option<Sampler>| -> Option<Vec<f64>> {
+    let all = |target: Target, but: Option<Method>| -> Option<Vec<f64>> {
         let samplers = BALANCED.into_iter().filter(|sampler| Some(*sampler) != but);
         samplers.map(|sampler| seconds(target, sampler)).collect()
     };
     let slowest_blind = |target| {
-        let blind = seconds(target, Sampler::Hb)?.max(seconds(target, Sampler::Bg)?);
+        let blind = seconds(target, Method::Hb)?.max(seconds(target, Method::Bg)?);
         Some(blind / all(target, None)?.into_iter().reduce(f64::min)?)
     };
     let fastest_blind = |target| {
-        let blind = seconds(target, Sampler::Hb)?.min(seconds(target, Sampler::Bg)?);
-        Some(blind / seconds(target, Sampler::Dlmc)?)
+        let blind = seconds(target, Method::Hb)?.min(seconds(target, Method::Bg)?);
+        Some(blind / seconds(target, Method::Dlmc)?)
     };
     let pas = |target| {
-        let others = all(target, Some(Sampler::Pas))?.into_iter().reduce(f64::max)?;
-        Some(seconds(target, Sampler::Pas)? / others)
+        let others = all(target, Some(Method::Pas))?.into_iter().reduce(f64::max)?;
+        Some(seconds(target, Method::Pas)? / others)
     };
-    let dlmc = |target| Some(seconds(target, Sampler::Dlmc)? / seconds(target, Sampler::Dmala)?);
+    let dlmc = |target| Some(seconds(target, Method::Dlmc)? / seconds(target, Method::Dmala)?);
     vec![Claim::new(
         "C12",
         "HB and BG are cheap with two values and very expensive with eight; PAS is the slowest balanced \

@@ -2,14 +2,16 @@
 
 use super::{Differences, Look};
 use saltus::rng::Stream;
-use saltus::{ChainRng, Model, Outcome, Settings, Weight};
+use saltus::{Balancing, ChainRng, Model, Outcome, Settings};
 use saltus_cli::failure::Failure;
 
 pub fn look<M: Model>(model: &M, settings: &Settings, outcome: &Outcome) -> Result<Look, Failure> {
     let total = |state: &[u8]| -> Result<f64, Failure> {
         let differences = Differences::new(model, settings, state)?;
         let sites = 0..model.space().sites();
-        Ok(sites.map(|site| total_rate(&differences.of_site(site), settings.weight)).sum())
+        Ok(sites
+            .map(|site| total_rate(&differences.of_site(site), settings.sampler.balancing))
+            .sum())
     };
     let ends: Vec<f64> =
         outcome.last_states.iter().map(|state| total(state)).collect::<Result<_, _>>()?;
@@ -32,7 +34,7 @@ pub fn look<M: Model>(model: &M, settings: &Settings, outcome: &Outcome) -> Resu
 }
 
 /// Sum of the rates to all other values: the own one has difference 0 and rate g(1).
-fn total_rate(diff: &[f64], weight: Weight) -> f64 {
+fn total_rate(diff: &[f64], weight: Balancing) -> f64 {
     diff.iter().map(|diff| weight.log(*diff).exp()).sum::<f64>() - weight.log(0.0).exp()
 }
 
@@ -43,7 +45,7 @@ mod tests {
     #[test]
     fn total_rates_leave_out_the_own_value() {
         let diff = [0.0, 4f64.ln(), 0.25f64.ln()];
-        assert!((total_rate(&diff, Weight::Sqrt) - 2.5).abs() < 1e-12);
-        assert!((total_rate(&diff, Weight::Ratio) - 1.0).abs() < 1e-12);
+        assert!((total_rate(&diff, Balancing::Sqrt) - 2.5).abs() < 1e-12);
+        assert!((total_rate(&diff, Balancing::Ratio) - 1.0).abs() < 1e-12);
     }
 }

@@ -29,7 +29,7 @@ pub fn look<M: Model>(
         for site in (0..per_chain).map(|number| number * sites / per_chain) {
             let (diff, current) = (differences.of_site(site), usize::from(state[site]));
             let row = |formula: RowFormula, h| -> Vec<f64> {
-                let logs = formula.log_row(&diff, current, h, settings.weight);
+                let logs = formula.log_row(&diff, current, h, settings.sampler.balancing);
                 logs.into_iter().map(f64::exp).collect()
             };
             let exact = row(RowFormula::Exact, h);
