@@ -4,7 +4,7 @@ use saltus::ais::{Ais, AisSettings};
 use saltus::math::log_sum_exp;
 use saltus::model::brute_force_diff;
 use saltus::rng::{ChainRng, Stream};
-use saltus::{Differences, Model, Run, Sampler, Settings, States};
+use saltus::{Differences, Method, Model, Run, Settings, States};
 use saltus_nn::{Architecture, Base, DeepModel, Parameters};
 
 /// A model of images of that size with parameters uniform in ±`strength`/√n, n the inputs of a layer.
@@ -158,12 +158,16 @@ fn all_log_probs(model: &DeepModel) -> Vec<f64> {
 
 #[test]
 fn annealing_finds_the_normaliser() {
-    for (values, sampler) in [(2, Sampler::Dlmc), (2, Sampler::Gwg), (3, Sampler::Dlmc)] {
+    for (values, sampler) in [(2, Method::Dlmc), (2, Method::Gwg), (3, Method::Dlmc)] {
         let model = if values == 2 { model(3, 3, 2, 4.0) } else { model(2, 2, 3, 4.0) };
         let exact = log_sum_exp(&all_log_probs(&model));
-        let settings =
-            AisSettings { chains: 400, temperatures: 200, sampler, ..AisSettings::default() };
-        let found = Ais::new(&model, &settings).go().unwrap().forward.unwrap();
+        let settings = AisSettings {
+            chains: 400,
+            temperatures: 200,
+            sampler: sampler.into(),
+            ..AisSettings::default()
+        };
+        let found = Ais::new(&model, settings).go().unwrap().forward.unwrap();
         let error = found.standard_error.unwrap();
         assert!(error < 0.05, "{values} values, {sampler}: {error}");
         assert!((found.log_z - exact).abs() < 5.0 * error + 1e-5, "{found:?}, exact {exact}");
@@ -175,7 +179,7 @@ fn annealing_finds_the_normaliser() {
 #[test]
 fn chains_reach_their_distribution() {
     for (values, sampler) in
-        [(2, Sampler::Dlmc), (3, Sampler::Dlmc), (2, Sampler::Pas), (2, Sampler::Gibbs)]
+        [(2, Method::Dlmc), (3, Method::Dlmc), (2, Method::Pas), (2, Method::Gibbs)]
     {
         let model = model(2, 2, values, 3.0);
         let count = values.pow(4);
@@ -185,7 +189,7 @@ fn chains_reach_their_distribution() {
         let logs = all_log_probs(&model);
         let log_total = log_sum_exp(&logs);
         let settings = Settings {
-            sampler,
+            sampler: sampler.into(),
             chains: 20,
             warmup: 200,
             draws: 1000,
@@ -193,7 +197,7 @@ fn chains_reach_their_distribution() {
             seed: 6,
             ..Settings::default()
         };
-        let outcome = Run::new(&model, &settings).keep_states().go().unwrap();
+        let outcome = Run::new(&model, settings).keep_states().go().unwrap();
         let mut counts = vec![0.0; count];
         for chain in 0..20 {
             for state in outcome.trace.states(chain).chunks_exact(4) {

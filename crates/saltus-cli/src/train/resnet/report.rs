@@ -42,7 +42,7 @@ impl About {
     }
 }
 
-/// "dlmc (sqrt)", or the sampler alone if it has no weight function.
+/// "dlmc (sqrt)", or the sampler alone if it has no balancing function.
 fn sampler_in_words(settings: &TrainSettings) -> String {
     let sampler = &settings.sampler;
     match sampler.method.is_balanced() {
@@ -211,7 +211,7 @@ fn course(history: &[Vec<f64>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saltus::Sampler;
+    use saltus::Method;
     use saltus_nn::data::Dataset;
     use saltus_nn::train::Preset;
 
@@ -241,10 +241,10 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_function_is_named_where_there_is_one() {
+    fn a_balancing_function_is_named_where_there_is_one() {
         let words =
             |sampler| sampler_in_words(&Preset::Laptop.settings(&Dataset::StaticMnist, sampler));
-        assert_eq!(words(Sampler::Dlmc), "dlmc (sqrt)");
-        assert_eq!(words(Sampler::Gibbs), "gibbs");
+        assert_eq!(words(Method::Dlmc), "dlmc (sqrt)");
+        assert_eq!(words(Method::Gibbs), "gibbs");
     }
 }
