@@ -109,10 +109,20 @@ fn factorised_targets_are_drawn_independently() {
 
 #[test]
 fn ising_is_tuned_and_mixes_from_a_random_start() {
+    tuned_and_mixed(1..=1);
+}
+
+#[test]
+#[ignore = "takes minutes; .ci/night runs it"]
+fn ising_is_tuned_and_mixes_from_many_random_starts() {
+    tuned_and_mixed(1..=5);
+}
+
+fn tuned_and_mixed(seeds: std::ops::RangeInclusive<u64>) {
     let lattice = Lattice::free(50, 50).unwrap();
     let model = paper::ising(Temperature::High, lattice, 0).unwrap();
     for (sampler, least) in [(Sampler::Dlmc, 0.019), (Sampler::Dmala, 0.009)] {
-        for seed in 1..=5 {
+        for seed in seeds.clone() {
             let settings = Settings { sampler, seed, draws: 3000, ..Settings::default() };
             let summary = Summary::new("ising", &run::sample(&model, &settings).unwrap());
             assert!((summary.acceptance - 0.574).abs() < 0.03, "{sampler}: {}", summary.acceptance);

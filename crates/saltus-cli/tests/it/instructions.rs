@@ -1,10 +1,13 @@
 //! Instructions per site and step of the main kernels, counted by callgrind: a figure that does not
 //! depend on the machine's mood, held against what it was when it was last looked at.
 //!
-//! Callgrind shows programs a processor with AVX2 and without AVX-512. The counts stand in
-//! `instructions.tsv`; a change that lowers them, or raises them for a good reason, writes there what
-//! this test prints.
+//! The counts are of the command as users build it. Callgrind
+//! shows programs a processor with AVX2 and without AVX-512. The counts stand in `instructions.tsv`; a
+//! change that lowers them, or raises them for a good reason, writes there what this test prints.
 
+use crate::common::released;
+use crate::tools;
+use std::path::Path;
 use std::process::Command;
 
 /// More than this times the recorded count is a failure.
@@ -14,12 +17,12 @@ const TOLERATED: f64 = 1.1;
 const THIN: usize = 10;
 
 /// Instructions that a whole run of so many steps executes.
-fn instructions(arguments: &[&str], steps: usize) -> f64 {
+fn instructions((valgrind, saltus): (&Path, &Path), arguments: &[&str], steps: usize) -> f64 {
     let folder = tempfile::tempdir().unwrap();
-    let run = Command::new("valgrind")
+    let run = Command::new(valgrind)
         .arg("--tool=callgrind")
         .arg(format!("--callgrind-out-file={}", folder.path().join("out").display()))
-        .arg(env!("CARGO_BIN_EXE_saltus"))
+        .arg(saltus)
         .arg("sample")
         .args(arguments)
         .args(["--chains", "1", "--threads", "1", "--warmup", "0", "--quiet", "--json"])
@@ -34,19 +37,18 @@ fn instructions(arguments: &[&str], steps: usize) -> f64 {
 
 #[test]
 fn kernels_execute_no_more_instructions_than_recorded() {
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        eprintln!("skipped: valgrind is not installed");
-        return;
-    }
+    let Some(valgrind) = tools::valgrind() else { return };
+    let saltus = released();
     let mut grown = Vec::new();
     println!("# model and sampler\tsites\tsteps\tinstructions per site and step");
-    for line in include_str!("instructions.tsv").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("../instructions.tsv").lines().filter(|line| !line.starts_with('#')) {
         let cells: Vec<&str> = line.split('\t').collect();
         let [run, sites, steps, recorded] = cells[..] else { panic!("four columns: {line}") };
         let arguments: Vec<&str> = run.split(' ').collect();
         let step_count: usize = steps.parse().unwrap();
         // The difference of two runs leaves out what a run costs by itself.
-        let more = instructions(&arguments, 2 * step_count) - instructions(&arguments, step_count);
+        let count = |steps| instructions((&valgrind, &saltus), &arguments, steps);
+        let more = count(2 * step_count) - count(step_count);
         let found = more / step_count as f64 / sites.parse::<f64>().unwrap();
         println!("{run}\t{sites}\t{steps}\t{found:.2}");
         if found > TOLERATED * recorded.parse::<f64>().unwrap() {

@@ -1,7 +1,5 @@
 //! What every model must satisfy, checked for each of them through one function.
 
-mod common;
-
 use proptest::prelude::*;
 use saltus::model::callable::Callable;
 use saltus::model::fhmm::Fhmm;
@@ -433,7 +431,7 @@ fn rbm_golden_numbers() {
 
 #[test]
 fn reference_machines_have_the_published_statistics() {
-    let Some(folder) = common::reference_machines() else {
+    let Some(folder) = crate::tools::reference_machines() else {
         return;
     };
     // Name, hidden units, values, then mean, deviation, least and largest weight.

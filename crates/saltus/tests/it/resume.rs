@@ -1,10 +1,7 @@
 //! A run that is stopped again and again leaves the bytes of one that never was, for every sampler
 //! and model.
 
-#[path = "common/folder.rs"]
-mod folder;
-
-use folder::{assert_same, temporary};
+use crate::folder::{assert_same, temporary};
 use saltus::model::callable::Callable;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::graph::Edge;

@@ -1,11 +1,7 @@
 //! `saltus report` writes a page that works in a browser: charts, tabs, light and dark, a phone.
-//!
-//! Chromium is looked for in `SALTUS_CHROMIUM`, then in the path; without one the tests that need
-//! it say that they were skipped.
 
-mod common;
-
-use common::{saltus, saltus_with};
+use crate::common::{saltus, saltus_with};
+use crate::tools::chromium;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -135,10 +131,7 @@ frame.onload = () => {
 
 #[test]
 fn the_page_works_in_a_browser() {
-    let Some(chromium) = chromium() else {
-        println!("skipped: there is no Chromium (see SALTUS_CHROMIUM)");
-        return;
-    };
+    let Some(chromium) = chromium() else { return };
     let reported = reported("ising --size 8 --chains 4 --warmup 200 --draws 500 --keep bits");
     let harness = reported.folder.path().join("user.html");
     std::fs::write(&harness, USER).unwrap();
@@ -160,7 +153,7 @@ fn the_page_works_in_a_browser() {
 }
 
 /// The document as it is in the end, and what the browser had to say.
-fn browse(chromium: &str, page: &Path, profile: &Path) -> (String, String) {
+fn browse(chromium: &Path, page: &Path, profile: &Path) -> (String, String) {
     let output = Command::new(chromium)
         .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"])
         .args(["--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom"])
@@ -171,12 +164,4 @@ fn browse(chromium: &str, page: &Path, profile: &Path) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{}", text(&output.stderr));
     (text(&output.stdout), text(&output.stderr))
-}
-
-fn chromium() -> Option<String> {
-    let named = std::env::var("SALTUS_CHROMIUM").into_iter();
-    let known = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
-    named.chain(known).find(|name| {
-        Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
-    })
 }

@@ -1,8 +1,6 @@
 //! Training on real images, if they are there, and the published machines it is held against.
 
-mod common;
-
-use common::reference_machines;
+use crate::tools::reference_machines;
 use saltus::data::{Binarisation, Dataset, Examples, Images};
 use saltus::run::Wish;
 use saltus::train::{MachineStatistics, Method, Statistics, TrainSettings, reference, train_rbm};

@@ -1,8 +1,6 @@
 //! What people read: lists, tables, comparisons, pictures; and nobody reading at all.
 
-mod common;
-
-use common::saltus;
+use crate::common::saltus;
 use std::io::Read;
 use std::process::{Command, Stdio};
 

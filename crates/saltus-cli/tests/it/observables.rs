@@ -1,8 +1,6 @@
 //! What a run observes: its own observables, those from files, and single sites.
 
-mod common;
-
-use common::{Folder, saltus, saltus_with, summary};
+use crate::common::{Folder, saltus, saltus_with, summary};
 use serde_json::Value;
 
 const QUICK: &str = "--size 4 --chains 4 --warmup 100 --draws 200";

@@ -1,33 +1,13 @@
 //! xarray and ArviZ open a store as it is, and find in it what saltus exports.
-//!
-//! Python is looked for in `SALTUS_PYTHON`, then in `target/python`, then in the path; without ArviZ
-//! and zarr the test says that it was skipped.
 
-mod common;
-
-use common::{Folder, saltus};
-use std::path::{Path, PathBuf};
+use crate::common::{Folder, saltus};
+use crate::tools::python;
+use std::path::Path;
 use std::process::Command;
-
-fn python() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let candidates = [
-        std::env::var_os("SALTUS_PYTHON").map(PathBuf::from),
-        Some(workspace.join("target/python/bin/python")),
-        Some(PathBuf::from("python3")),
-    ];
-    candidates.into_iter().flatten().find(|python| {
-        let modules = Command::new(python).args(["-c", "import arviz, xarray, zarr"]).output();
-        modules.is_ok_and(|output| output.status.success())
-    })
-}
 
 #[test]
 fn stores_open_in_python() {
-    let Some(python) = python() else {
-        println!("skipped: there is no Python with ArviZ, xarray and zarr (see SALTUS_PYTHON)");
-        return;
-    };
+    let Some(python) = python("arviz, xarray, zarr") else { return };
     let folder = Folder::new();
     let cases = [
         ("ising --size 5x7 --chains 4 --draws 3000", "bits"),

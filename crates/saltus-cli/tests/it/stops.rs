@@ -1,9 +1,7 @@
 //! Runs that end early or fail leave a summary of what was drawn, and say so by their exit code.
 #![cfg(unix)]
 
-mod common;
-
-use common::{Folder, saltus};
+use crate::common::{Folder, saltus};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -1,10 +1,7 @@
 //! Stores give back what was drawn, stay readable when something goes wrong, and never take the place
 //! of what was there.
 
-#[path = "common/folder.rs"]
-mod folder;
-
-use folder::temporary;
+use crate::folder::temporary;
 use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;

@@ -1,8 +1,6 @@
 //! `saltus train resnet` on images small enough to learn in a moment.
 
-mod common;
-
-use common::{images_of_columns as data, saltus};
+use crate::common::{images_of_columns as data, saltus};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -38,7 +36,7 @@ fn a_training_leaves_a_model_a_checkpoint_a_history_and_pictures() {
     let curves = String::from_utf8(read(&data, "run/curves.svg")).unwrap();
     assert!(curves.contains("mnist, 2 steps of dlmc per iteration"), "{curves}");
     let model = data.path().join("run/model.safetensors");
-    let json = common::summary(&format!(
+    let json = crate::common::summary(&format!(
         "sample resnet --weights {} --chains 4 --warmup 20 --draws 20",
         model.display()
     ));
@@ -79,12 +77,12 @@ fn a_resumed_training_leaves_the_files_of_one_that_never_stopped() {
 fn the_likelihood_of_what_was_learnt_is_estimated() {
     let data = data();
     let folder = data.path().display();
-    common::put_images_of_columns(data.path(), &["t10k"]);
+    crate::common::put_images_of_columns(data.path(), &["t10k"]);
     let options = "--iterations 40 --learning-rate 0.003 --quiet";
     assert_eq!(saltus(&line(&data, "run", options)).code, 0);
     let model = format!("{folder}/run/model.safetensors");
     let ais = |options: &str| {
-        common::summary(&format!(
+        crate::common::summary(&format!(
             "ais {model} --chains 40 --temperatures 100 --data {folder} --dataset mnist {options}"
         ))
     };
@@ -160,7 +158,7 @@ fn divergence_keeps_the_last_checkpoint() {
 
 #[test]
 fn every_command_of_the_page_is_understood() {
-    let page = include_str!("../../../docs/deep.md");
+    let page = include_str!("../../../../docs/deep.md");
     let commands: Vec<&str> =
         page.lines().filter_map(|line| line.trim().strip_prefix("saltus train ")).collect();
     assert!(commands.len() >= 3, "{commands:?}");

@@ -2,18 +2,11 @@
 //! that was left in peace.
 #![cfg(unix)]
 
-mod common;
-#[path = "../../saltus/tests/common/folder.rs"]
-mod folder;
-
-use common::{Folder, saltus};
-use folder::assert_same;
+use crate::common::{Folder, saltus};
+use crate::folder::assert_same;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// Kills in all, at least.
-const KILLS: usize = 50;
 
 const RUNS: [&str; 8] = [
     "ising --size 12 --sampler dlmc --chains 6 --draws 25000 --keep bits",
@@ -55,6 +48,17 @@ fn kill_after(mut child: Child, time: Duration) -> bool {
 
 #[test]
 fn killed_runs_are_resumed_to_the_same_bytes() {
+    kill_and_resume(15);
+}
+
+#[test]
+#[ignore = "takes a minute; .ci/night runs it"]
+fn runs_killed_many_times_are_resumed_to_the_same_bytes() {
+    kill_and_resume(100);
+}
+
+/// Kills so many runs at least, and compares what is left with runs that were left in peace.
+fn kill_and_resume(fewest: usize) {
     let folder = Folder::in_memory();
     let whole: Vec<String> =
         (0..RUNS.len()).map(|run| folder.path(&format!("whole{run}"))).collect();
@@ -87,7 +91,7 @@ fn killed_runs_are_resumed_to_the_same_bytes() {
             assert_same(whole, &broken, &line);
             std::fs::remove_dir_all(&broken).unwrap();
         }
-        if kills >= KILLS {
+        if kills >= fewest {
             break;
         }
         assert!(attempt < 20, "runs end before they can be killed: {kills} kills");

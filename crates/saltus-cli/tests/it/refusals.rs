@@ -1,8 +1,6 @@
 //! What cannot be done is refused in one sentence, with the right exit code and without a panic.
 
-mod common;
-
-use common::{Folder, saltus, saltus_with, tensors};
+use crate::common::{Folder, saltus, saltus_with, tensors};
 
 /// Asserts the exit code and that the first line of stderr says so; stdout stays empty.
 fn refused(line: &str, code: i32, sentence: &str) {

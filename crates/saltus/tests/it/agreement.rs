@@ -1,7 +1,5 @@
 //! Samplers that have nothing in common but their target must agree on the mean of log π.
 
-mod common;
-
 use saltus::model::fhmm::Fhmm;
 use saltus::model::lattice::Lattice;
 use saltus::model::paper::{self, Temperature};
@@ -80,7 +78,7 @@ fn on_restricted_boltzmann_machines() {
 
 #[test]
 fn on_the_reference_machines() {
-    let Some(folder) = common::reference_machines() else {
+    let Some(folder) = crate::tools::reference_machines() else {
         return;
     };
     // The machines of four and more levels have modes that no short run connects: the error of

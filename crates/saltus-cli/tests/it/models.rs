@@ -1,8 +1,6 @@
 //! Every model runs, and its options mean what they say: means of log π against exact sums.
 
-mod common;
-
-use common::{Folder, saltus, summary, tensors};
+use crate::common::{Folder, saltus, summary, tensors};
 use serde_json::Value;
 
 #[test]

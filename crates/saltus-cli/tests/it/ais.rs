@@ -1,8 +1,6 @@
 //! `saltus ais` on machines small enough to count.
 
-mod common;
-
-use common::{Folder, put_images_of_columns, saltus, summary, tensors};
+use crate::common::{Folder, put_images_of_columns, saltus, summary, tensors};
 use serde_json::Value;
 use std::path::Path;
 

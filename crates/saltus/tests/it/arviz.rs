@@ -1,8 +1,6 @@
 //! Diagnostics agree with ArviZ on the same draws, to 1e-6.
-//!
-//! Python is looked for in `SALTUS_PYTHON`, then in `target/python`, then in the path; without
-//! ArviZ the test says that it was skipped.
 
+use crate::tools::python;
 use rand_distr::{Cauchy, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -19,10 +17,7 @@ type Chains = Vec<Vec<f64>>;
 
 #[test]
 fn diagnostics_agree_with_arviz() {
-    let Some(python) = python_with_arviz() else {
-        println!("skipped: there is no Python with ArviZ (see SALTUS_PYTHON)");
-        return;
-    };
+    let Some(python) = python("arviz") else { return };
     let cases = cases();
     let file = tempfile::NamedTempFile::new().unwrap();
     serde_json::to_writer(file.as_file(), &cases).unwrap();
@@ -61,17 +56,6 @@ fn diagnostics_agree_with_arviz() {
     }
     println!("{compared} values agree");
     assert!(compared > 5 * cases.len());
-}
-
-fn python_with_arviz() -> Option<String> {
-    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
-    let candidates = std::env::var("SALTUS_PYTHON")
-        .into_iter()
-        .chain([target.to_string_lossy().into_owned(), "python3".to_owned()]);
-    candidates.into_iter().find(|python| {
-        let found = Command::new(python).args(["-c", "import arviz"]).output();
-        found.is_ok_and(|output| output.status.success())
-    })
 }
 
 fn cases() -> BTreeMap<String, Chains> {

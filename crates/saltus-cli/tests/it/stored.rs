@@ -1,12 +1,8 @@
 //! Runs with `--out`: stopped, resumed, extended, exported, refused.
 #![cfg(unix)]
 
-mod common;
-#[path = "../../saltus/tests/common/folder.rs"]
-mod folder;
-
-use common::{Folder, Ran, saltus};
-use folder::assert_same;
+use crate::common::{Folder, Ran, saltus};
+use crate::folder::assert_same;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};

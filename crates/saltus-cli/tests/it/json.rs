@@ -1,8 +1,6 @@
 //! `--json` prints one object with the keys that scripts rely on, the same for any threads.
 
-mod common;
-
-use common::{saltus, summary};
+use crate::common::{saltus, summary};
 use serde_json::Value;
 
 const QUICK: &str = "--size 6 --chains 4 --warmup 50 --draws 40";
