@@ -208,7 +208,8 @@ mod tests {
     #[test]
     fn what_is_no_frequency_is_refused() {
         let space = Space::new(2, 2).unwrap();
-        let refused = |mean: &[f32]| Base::new(space.clone(), mean.to_vec()).unwrap_err().to_string();
+        let refused =
+            |mean: &[f32]| Base::new(space.clone(), mean.to_vec()).unwrap_err().to_string();
         assert!(refused(&[0.5]).contains("has 1 entries, expected 2"));
         assert!(refused(&[0.5, 1.0]).contains("frequencies[1] is 1, but must lie strictly"));
         assert!(refused(&[f32::NAN, 0.5]).contains("frequencies[0] is NaN"));
