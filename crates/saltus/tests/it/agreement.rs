@@ -4,14 +4,13 @@ use saltus::model::fhmm::Fhmm;
 use saltus::model::lattice::Lattice;
 use saltus::model::paper::{self, Temperature};
 use saltus::model::rbm::Rbm;
-use saltus::{Differences, Model, Sampler, Settings, Summary, run};
+use saltus::{Differences, Method, Model, Sampler, Settings, Summary, run};
 
 /// Mean of log π and its Monte Carlo error under each sampler, compared with Gibbs sweeps.
-fn check<M: Model>(name: &str, model: &M, kinds: &[Differences], samplers: &[(Sampler, usize)]) {
-    let estimate = |sampler: Sampler, thin: usize, differences: Differences| {
+fn check<M: Model>(name: &str, model: &M, kinds: &[Differences], methods: &[(Method, usize)]) {
+    let estimate = |method: Method, thin: usize, differences: Differences| {
         let settings = Settings {
-            sampler,
-            differences,
+            sampler: Sampler { differences, ..method.into() },
             chains: 30,
             warmup: 1500 * thin,
             draws: 1500,
@@ -19,17 +18,17 @@ fn check<M: Model>(name: &str, model: &M, kinds: &[Differences], samplers: &[(Sa
             seed: 17,
             ..Settings::default()
         };
-        let summary = Summary::new(name, &run::sample(model, &settings).unwrap());
+        let summary = Summary::new(name, &run::sample(model, settings).unwrap());
         let log_prob = summary.log_prob;
         (log_prob.mean.unwrap(), log_prob.mcse.unwrap(), log_prob.sd.unwrap())
     };
-    let (reference, reference_error, deviation) = estimate(Sampler::Gibbs, 1, Differences::Taylor);
-    for (sampler, thin) in samplers {
+    let (reference, reference_error, deviation) = estimate(Method::Gibbs, 1, Differences::Taylor);
+    for (method, thin) in methods {
         for differences in kinds {
-            let (mean, error, _) = estimate(*sampler, *thin, *differences);
+            let (mean, error, _) = estimate(*method, *thin, *differences);
             let allowed = 4.0 * error.hypot(reference_error);
             let case = format!(
-                "{sampler} ({differences:?}) on {name}: {mean} ± {error}, \
+                "{method} ({differences:?}) on {name}: {mean} ± {error}, \
                  Gibbs {reference} ± {reference_error}"
             );
             assert!((mean - reference).abs() < allowed, "{case}");
@@ -42,28 +41,27 @@ fn check<M: Model>(name: &str, model: &M, kinds: &[Differences], samplers: &[(Sa
 const ONE_KIND: &[Differences] = &[Differences::Taylor];
 const BOTH_KINDS: &[Differences] = &[Differences::Taylor, Differences::Exact];
 
-const ALL_SITES: [(Sampler, usize); 3] =
-    [(Sampler::Dlmc, 2), (Sampler::Dlmcf, 2), (Sampler::Dmala, 4)];
+const ALL_SITES: [(Method, usize); 3] = [(Method::Dlmc, 2), (Method::Dlmcf, 2), (Method::Dmala, 4)];
 
 #[test]
 fn on_the_ising_model_of_the_paper() {
     let model = paper::ising(Temperature::High, Lattice::free(50, 50).unwrap(), 0).unwrap();
-    check("ising", &model, ONE_KIND, &[ALL_SITES.as_slice(), &[(Sampler::Pas, 4)]].concat());
+    check("ising", &model, ONE_KIND, &[ALL_SITES.as_slice(), &[(Method::Pas, 4)]].concat());
 }
 
 #[test]
 fn on_a_potts_model() {
     let model = paper::potts(Lattice::free(12, 12).unwrap(), 4, 0).unwrap();
-    let one_site = [(Sampler::Pas, 4), (Sampler::Gwg, 40), (Sampler::Lb1, 40)];
-    let blind = [(Sampler::Rwm, 300), (Sampler::Bg, 150), (Sampler::Hb, 150)];
+    let one_site = [(Method::Pas, 4), (Method::Gwg, 40), (Method::Lb1, 40)];
+    let blind = [(Method::Rwm, 300), (Method::Bg, 150), (Method::Hb, 150)];
     check("potts", &model, ONE_KIND, &[ALL_SITES.as_slice(), &one_site, &blind].concat());
 }
 
 #[test]
 fn on_factorial_hidden_markov_models() {
     let binary = Fhmm::simulate(30, 5, 2, 0).unwrap();
-    let blind = [(Sampler::Rwm, 200), (Sampler::Bg, 100), (Sampler::Hb, 100)];
-    let informed = [(Sampler::Pas, 4), (Sampler::Gwg, 40)];
+    let blind = [(Method::Rwm, 200), (Method::Bg, 100), (Method::Hb, 100)];
+    let informed = [(Method::Pas, 4), (Method::Gwg, 40)];
     check("binary fhmm", &binary, BOTH_KINDS, &[ALL_SITES.as_slice(), &informed, &blind].concat());
     let values = Fhmm::simulate(30, 5, 4, 0).unwrap();
     check("fhmm of four values", &values, BOTH_KINDS, &[ALL_SITES.as_slice(), &informed].concat());
@@ -85,6 +83,6 @@ fn on_the_reference_machines() {
     // the mean says so, and agreement within it is all there is to test.
     for name in ["mnist-binary-25", "mnist-binary-200", "fashion-mnist-4-levels-50"] {
         let model = Rbm::load(folder.join(format!("{name}.safetensors"))).unwrap();
-        check(name, &model, ONE_KIND, &[(Sampler::Dlmc, 1), (Sampler::Pas, 1)]);
+        check(name, &model, ONE_KIND, &[(Method::Dlmc, 1), (Method::Pas, 1)]);
     }
 }

@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::stats::{Movement, diagnose};
-use saltus::{Run, Sampler, Settings};
+use saltus::{Method, Run, Settings};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -86,9 +86,9 @@ fn cases() -> BTreeMap<String, Chains> {
     let mut one_stuck: Chains = (0..3).map(|_| autoregressive(0.5, 200, &mut rng)).collect();
     one_stuck.push(vec![0.25; 200]);
     cases.insert("one chain stuck".to_owned(), one_stuck);
-    for sampler in [Sampler::Dlmc, Sampler::Gwg, Sampler::Rwm, Sampler::Gibbs] {
-        for (name, chains) in draws_of_a_run(sampler) {
-            cases.insert(format!("{sampler}, {name}"), chains);
+    for method in [Method::Dlmc, Method::Gwg, Method::Rwm, Method::Gibbs] {
+        for (name, chains) in draws_of_a_run(method) {
+            cases.insert(format!("{method}, {name}"), chains);
         }
     }
     // What never moves has no diagnostics to compare.
@@ -106,14 +106,20 @@ fn autoregressive(coefficient: f64, draws: usize, rng: &mut Xoshiro256PlusPlus) 
     (0..draws).map(|_| step()).collect()
 }
 
-fn draws_of_a_run(sampler: Sampler) -> Vec<(String, Chains)> {
+fn draws_of_a_run(method: Method) -> Vec<(String, Chains)> {
     let lattice = Lattice::periodic(8, 8).unwrap();
     let model = Pairwise::ising_lattice(lattice, 0.4, vec![0.05; 64]).unwrap();
-    let settings =
-        Settings { sampler, chains: 5, warmup: 200, draws: 999, seed: 3, ..Settings::default() };
-    let outcome = Run::new(&model, &settings)
-        .observe("first", |state| f64::from(state[0]))
-        .observe("up", |state| state.iter().map(|value| f64::from(*value)).sum())
+    let settings = Settings {
+        sampler: method.into(),
+        chains: 5,
+        warmup: 200,
+        draws: 999,
+        seed: 3,
+        ..Settings::default()
+    };
+    let outcome = Run::new(&model, settings)
+        .observe("first", |state: &[u8]| f64::from(state[0]))
+        .observe("up", |state: &[u8]| state.iter().map(|value| f64::from(*value)).sum())
         .go()
         .unwrap();
     let names = outcome.trace.names().iter();

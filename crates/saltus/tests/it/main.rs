@@ -1,9 +1,12 @@
-//! The library as its users see it.
+//! The library from outside: models, samplers, runs, stores and what they say.
+
+#[cfg(feature = "zarr")]
+mod folder;
+mod tools;
 
 mod agreement;
 mod arviz;
-#[cfg(feature = "zarr")]
-mod folder;
+mod imports;
 mod models;
 #[cfg(feature = "zarr")]
 mod resume;
@@ -11,6 +14,5 @@ mod running;
 mod stationary;
 #[cfg(feature = "zarr")]
 mod store;
-mod tools;
 mod training;
 mod verdicts;

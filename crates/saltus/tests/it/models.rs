@@ -52,7 +52,7 @@ fn log_prob_and_diff<M: Model>(
 
 /// The differences of one state, by their definition.
 fn differences_by_definition<M: Model>(model: &M, state: &[u8]) -> Vec<f64> {
-    let space = *model.space();
+    let space = model.space().clone();
     let here = log_prob_of(model, state);
     let mut diff = vec![0.0; space.diff_len()];
     for site in 0..space.sites() {
@@ -77,7 +77,7 @@ fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
 
 /// Everything the trait promises, on random states drawn with `seed`.
 fn check_model<M: Model>(model: &M, seed: u64, tolerance: Tolerance) {
-    let space = *model.space();
+    let space = model.space().clone();
     let (sites, table) = (space.sites(), space.diff_len());
     let mut rng = ChainRng::new(seed, Stream::Chain(0));
     // A block that is no multiple of anything.
@@ -125,7 +125,7 @@ fn check_following<M: Model>(
     rng: &mut ChainRng,
     tolerance: Tolerance,
 ) {
-    let space = *model.space();
+    let space = model.space().clone();
     let (sites, values) = (space.sites(), space.values());
     let chains = states.len() / sites;
     let mut cache = model.new_cache(chains);

@@ -2,6 +2,7 @@
 //! and model.
 
 use crate::folder::{assert_same, temporary};
+use saltus::draws::sink::{ChainDraws, Plan, Saved, SinkError};
 use saltus::model::callable::Callable;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::graph::Edge;
@@ -9,10 +10,8 @@ use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::model::rbm::Rbm;
-use saltus::sink::{ChainDraws, Plan, Saved, SinkError};
 use saltus::store::{Description, Keep, StoreWriter, Stored};
-use saltus::{Differences, Ended, Model, Run, RunError, Sampler, Settings, Sink, Space, Trace};
-use std::borrow::Cow;
+use saltus::{Differences, Ended, Method, Model, Run, RunError, Sampler, Settings, Sink, Space};
 use std::path::Path;
 use std::time::Duration;
 
@@ -51,17 +50,9 @@ impl Sink for Mortal {
         self.writer.take(draws)
     }
 
-    fn series(&mut self, observable: usize) -> Result<Cow<'_, [Vec<f64>]>, SinkError> {
-        self.writer.series(observable)
-    }
-
     fn save(&mut self, saved: &Saved<'_>) -> Result<(), SinkError> {
         self.live()?;
         self.writer.save(saved)
-    }
-
-    fn trace(&mut self) -> Result<Trace, SinkError> {
-        self.writer.trace()
     }
 }
 
@@ -70,9 +61,9 @@ fn description<M: Model>(model: &M, settings: &Settings) -> Description {
     Description { keep, ..Description::new("test", model.space(), settings) }
 }
 
-fn run<'a, M: Model>(model: &'a M, settings: &'a Settings) -> Run<'a, M> {
-    Run::new(model, settings)
-        .observe("first", |state| f64::from(state[0]))
+fn run<'a, M: Model>(model: &'a M, settings: &Settings) -> Run<'a, M> {
+    Run::new(model, settings.clone())
+        .observe("first", |state: &[u8]| f64::from(state[0]))
         .checkpoint_every(Duration::ZERO)
 }
 
@@ -86,9 +77,9 @@ fn uninterrupted<M: Model>(model: &M, settings: &Settings, path: &Path) -> Ended
 fn go_on<M: Model>(model: &M, settings: &Settings, path: &Path, calls_left: usize) -> bool {
     let description = description(model, settings);
     let (writer, checkpoint) = if path.exists() {
-        let resumed = StoreWriter::resume(path, description).unwrap();
-        assert!(resumed.1.is_some(), "the run would begin anew");
-        resumed
+        let (writer, checkpoint, _) = StoreWriter::resume(path, description).unwrap();
+        assert!(checkpoint.is_some(), "the run would begin anew");
+        (writer, checkpoint)
     } else {
         (StoreWriter::create(path, description, false).unwrap(), None)
     };
@@ -121,16 +112,15 @@ fn check<M: Model>(what: &str, model: &M, settings: &Settings) {
 }
 
 fn every_sampler<M: Model>(name: &str, model: &M) {
-    for sampler in Sampler::ALL {
+    for method in Method::ALL.iter().copied() {
         for differences in [Differences::Taylor, Differences::Exact] {
             let exact = differences == Differences::Exact;
-            if exact && (model.taylor_is_exact() || !sampler.uses_weight()) {
+            if exact && (model.taylor_is_exact() || !method.is_balanced()) {
                 continue;
             }
             // Warm-up and draws both go over steps at which chains are evaluated afresh.
             let settings = Settings {
-                sampler,
-                differences,
+                sampler: Sampler { differences, ..method.into() },
                 chains: 3,
                 warmup: 1130,
                 draws: 700,
@@ -139,7 +129,7 @@ fn every_sampler<M: Model>(name: &str, model: &M) {
                 threads: Some(2),
                 ..Settings::default()
             };
-            check(&format!("{sampler} on {name} ({differences:?})"), model, &settings);
+            check(&format!("{method} on {name} ({differences:?})"), model, &settings);
         }
     }
 }
@@ -247,12 +237,12 @@ fn a_checkpoint_of_another_run_is_refused() {
     let mut other = numbers(11);
     other[3] += 0.01;
     let other = Independent::bernoulli(other).unwrap();
-    let reason = refusal(Run::new(&other, &settings).resume(checkpoint()).go());
+    let reason = refusal(Run::new(&other, settings.clone()).resume(checkpoint()).go());
     assert!(reason.contains("another model"), "{reason}");
     let larger = Independent::bernoulli(numbers(12)).unwrap();
-    let reason = refusal(Run::new(&larger, &settings).resume(checkpoint()).go());
+    let reason = refusal(Run::new(&larger, settings.clone()).resume(checkpoint()).go());
     assert!(reason.contains("11 sites × 2 values, this one has 12 × 2"), "{reason}");
     let settings = Settings { seed: 1, ..settings };
-    let reason = refusal(Run::new(&model, &settings).resume(checkpoint()).go());
+    let reason = refusal(Run::new(&model, settings.clone()).resume(checkpoint()).go());
     assert!(reason.contains("other settings") || reason.contains("another model"), "{reason}");
 }

@@ -8,10 +8,9 @@ use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::model::paper::{self, Temperature};
 use saltus::model::rbm::Rbm;
-use saltus::run::{self, Wish};
 use saltus::{
-    Differences, Ended, Model, ModelError, Run, RunError, Sampler, Settings, Solver, Space, States,
-    Summary, Weight,
+    Balancing, Control, Differences, Ended, Finding, Method, Model, ModelError, Run, RunError,
+    Sampler, Settings, Solver, Space, States, Summary, run,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -25,18 +24,23 @@ fn small_ising() -> Pairwise {
 fn the_same_bytes_for_any_number_of_threads() {
     let fields: Vec<f32> = (0..80).map(|i| (i as f32 * 1.3).sin()).collect();
     let potts = Pairwise::potts_lattice(Lattice::free(4, 5).unwrap(), 4, 0.8, &fields).unwrap();
-    for sampler in Sampler::ALL {
-        let settings =
-            Settings { sampler, chains: 7, warmup: 60, draws: 40, ..Settings::default() };
+    for method in Method::ALL.iter().copied() {
+        let settings = Settings {
+            sampler: method.into(),
+            chains: 7,
+            warmup: 60,
+            draws: 40,
+            ..Settings::default()
+        };
         let run = |threads| {
             let settings = Settings { threads: Some(threads), ..settings.clone() };
-            let binary = Run::new(&small_ising(), &settings).keep_states().go().unwrap();
-            let values = Run::new(&potts, &settings).keep_states().go().unwrap();
+            let binary = Run::new(&small_ising(), settings.clone()).keep_states().go().unwrap();
+            let values = Run::new(&potts, settings.clone()).keep_states().go().unwrap();
             (binary.trace, binary.scale, values.trace, values.scale)
         };
         let one = run(1);
-        assert_eq!(one, run(2), "{sampler}");
-        assert_eq!(one, run(5), "{sampler}");
+        assert_eq!(one, run(2), "{method}");
+        assert_eq!(one, run(5), "{method}");
     }
 }
 
@@ -46,13 +50,13 @@ fn runs_of_different_seeds_can_share_their_reference() {
     let model = Independent::bernoulli(vec![60.0; 200]).unwrap();
     let distances = |seed, reference| {
         let settings = Settings { seed, chains: 2, warmup: 100, draws: 5, ..Settings::default() };
-        let run = Run::new(&model, &settings).reference_seed(reference);
+        let run = Run::new(&model, settings.clone()).reference_seed(reference);
         run.go().unwrap().trace.hamming().to_vec()
     };
     assert_eq!(distances(1, 7), distances(2, 7));
     assert_ne!(distances(1, 7), distances(1, 8));
     let settings = Settings { seed: 1, chains: 2, warmup: 100, draws: 5, ..Settings::default() };
-    assert_eq!(run::sample(&model, &settings).unwrap().trace.hamming(), distances(1, 1));
+    assert_eq!(run::sample(&model, settings.clone()).unwrap().trace.hamming(), distances(1, 1));
 }
 
 #[test]
@@ -60,19 +64,22 @@ fn solvers_are_the_samplers_they_say() {
     let fields: Vec<f32> = (0..80).map(|i| (i as f32 * 1.3).sin()).collect();
     let potts = Pairwise::potts_lattice(Lattice::free(4, 5).unwrap(), 4, 0.8, &fields).unwrap();
     let base = Settings { chains: 3, warmup: 60, draws: 40, ..Settings::default() };
-    let with = |sampler, solver| Settings { sampler, solver, ..base.clone() };
-    let draws = |settings: &Settings| run::sample(&potts, settings).unwrap().trace;
-    let euler = draws(&with(Sampler::Dlmc, Solver::Euler));
-    assert_eq!(euler, draws(&with(Sampler::Dlmcf, Solver::Interpolate)));
-    let exact = with(Sampler::Dlmc, Solver::Exact);
-    let interpolated = with(Sampler::Dlmc, Solver::Interpolate);
+    let with = |method: Method, solver| Settings {
+        sampler: Sampler { solver, ..method.into() },
+        ..base.clone()
+    };
+    let draws = |settings: &Settings| run::sample(&potts, settings.clone()).unwrap().trace;
+    let euler = draws(&with(Method::Dlmc, Solver::Euler));
+    assert_eq!(euler, draws(&with(Method::Dlmcf, Solver::Interpolate)));
+    let exact = with(Method::Dlmc, Solver::Exact);
+    let interpolated = with(Method::Dlmc, Solver::Interpolate);
     assert_ne!(draws(&exact), draws(&interpolated));
-    let metropolised = with(Sampler::Dlmc, Solver::Metropolised);
+    let metropolised = with(Method::Dlmc, Solver::Metropolised);
     assert_ne!(draws(&metropolised), draws(&interpolated));
     // Two values have nothing to approximate.
-    let two = |settings| run::sample(&small_ising(), settings).unwrap().trace;
+    let two = |settings: &Settings| run::sample(&small_ising(), settings.clone()).unwrap().trace;
     assert_eq!(two(&exact), two(&interpolated));
-    let refused = run::sample(&potts, &with(Sampler::Gwg, Solver::Exact)).unwrap_err();
+    let refused = run::sample(&potts, with(Method::Gwg, Solver::Exact)).unwrap_err();
     assert!(refused.to_string().contains("gwg has no solver to choose"), "{refused}");
 }
 
@@ -80,7 +87,7 @@ fn solvers_are_the_samplers_they_say() {
 fn another_seed_gives_other_draws() {
     let run = |seed| {
         let settings = Settings { seed, chains: 2, warmup: 10, draws: 10, ..Settings::default() };
-        run::sample(&small_ising(), &settings).unwrap().trace
+        run::sample(&small_ising(), settings.clone()).unwrap().trace
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
@@ -93,16 +100,17 @@ fn factorised_targets_are_drawn_independently() {
     // The estimator itself finds a little less than n in n independent draws, 0.978 n here.
     let bernoulli = paper::bernoulli(Temperature::Low, 300, 3).unwrap();
     let categorical = paper::categorical(100, 8, 3).unwrap();
-    for weight in [Weight::Sqrt, Weight::Ratio] {
-        let settings = Settings { weight, draws: 5000, ..Settings::default() };
+    for balancing in [Balancing::Sqrt, Balancing::Ratio] {
+        let sampler = Sampler { balancing, ..Sampler::dlmc() };
+        let settings = Settings { draws: 5000, ..Settings::from(sampler) };
         for summary in [
-            Summary::new("bernoulli", &run::sample(&bernoulli, &settings).unwrap()),
-            Summary::new("categorical", &run::sample(&categorical, &settings).unwrap()),
+            Summary::new("bernoulli", &run::sample(&bernoulli, settings.clone()).unwrap()),
+            Summary::new("categorical", &run::sample(&categorical, settings.clone()).unwrap()),
         ] {
             assert!(summary.acceptance > 0.9999, "{}", summary.acceptance);
             assert!(summary.ess.mean > 0.97 * 5000.0, "{}", summary.ess.mean);
             assert!((summary.scale.unwrap().ln() - 20.0).abs() < 0.1);
-            assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+            assert!(summary.findings.is_empty(), "{:?}", summary.findings);
         }
     }
 }
@@ -121,15 +129,16 @@ fn ising_is_tuned_and_mixes_from_many_random_starts() {
 fn tuned_and_mixed(seeds: std::ops::RangeInclusive<u64>) {
     let lattice = Lattice::free(50, 50).unwrap();
     let model = paper::ising(Temperature::High, lattice, 0).unwrap();
-    for (sampler, least) in [(Sampler::Dlmc, 0.019), (Sampler::Dmala, 0.009)] {
+    for (method, least) in [(Method::Dlmc, 0.019), (Method::Dmala, 0.009)] {
         for seed in seeds.clone() {
-            let settings = Settings { sampler, seed, draws: 3000, ..Settings::default() };
-            let summary = Summary::new("ising", &run::sample(&model, &settings).unwrap());
-            assert!((summary.acceptance - 0.574).abs() < 0.03, "{sampler}: {}", summary.acceptance);
+            let settings =
+                Settings { sampler: method.into(), seed, draws: 3000, ..Settings::default() };
+            let summary = Summary::new("ising", &run::sample(&model, settings.clone()).unwrap());
+            assert!((summary.acceptance - 0.574).abs() < 0.03, "{method}: {}", summary.acceptance);
             let per_draw = summary.ess.mean / 3000.0;
-            assert!(per_draw >= least, "{sampler}, seed {seed}: {per_draw}");
+            assert!(per_draw >= least, "{method}, seed {seed}: {per_draw}");
             assert!(summary.ess.min > 0.0);
-            assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+            assert!(summary.findings.is_empty(), "{:?}", summary.findings);
         }
     }
 }
@@ -138,11 +147,16 @@ fn tuned_and_mixed(seeds: std::ops::RangeInclusive<u64>) {
 fn tuning_meets_its_target_on_a_sharp_model_from_a_random_start() {
     // (A start where nothing at all is accepted is a unit test of the tuner.)
     let model = paper::ising(Temperature::Low, Lattice::free(20, 20).unwrap(), 1).unwrap();
-    for sampler in [Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc] {
-        let settings =
-            Settings { sampler, chains: 8, warmup: 2000, draws: 500, ..Settings::default() };
-        let outcome = run::sample(&model, &settings).unwrap();
-        assert!((outcome.acceptance - 0.574).abs() < 0.1, "{sampler}: {}", outcome.acceptance);
+    for method in [Method::Pas, Method::Dmala, Method::Dlmcf, Method::Dlmc] {
+        let settings = Settings {
+            sampler: method.into(),
+            chains: 8,
+            warmup: 2000,
+            draws: 500,
+            ..Settings::default()
+        };
+        let outcome = run::sample(&model, settings.clone()).unwrap();
+        assert!((outcome.acceptance - 0.574).abs() < 0.1, "{method}: {}", outcome.acceptance);
     }
 }
 
@@ -151,9 +165,10 @@ fn every_kept_draw_is_made_with_the_scale_that_is_reported() {
     // The tuned run, and one that has the reported scale from the start and as many steps: their
     // acceptance over the draws must agree.
     let settings = Settings { chains: 40, warmup: 1000, draws: 4000, ..Settings::default() };
-    let tuned = run::sample(&small_ising(), &settings).unwrap();
-    let fixed = Settings { scale: tuned.scale, ..settings };
-    let fixed = run::sample(&small_ising(), &fixed).unwrap();
+    let tuned = run::sample(&small_ising(), settings.clone()).unwrap();
+    let sampler = Sampler { scale: tuned.scale, ..Sampler::dlmc() };
+    let fixed = Settings { sampler, ..settings };
+    let fixed = run::sample(&small_ising(), fixed.clone()).unwrap();
     assert_eq!(fixed.scale, tuned.scale);
     assert!((tuned.acceptance - fixed.acceptance).abs() < 0.005);
 }
@@ -162,24 +177,29 @@ fn every_kept_draw_is_made_with_the_scale_that_is_reported() {
 fn evaluations_are_counted_as_charged_and_as_made() {
     let potts = paper::potts(Lattice::free(5, 4).unwrap(), 4, 0).unwrap();
     let (n, c) = (20.0, 4.0);
-    for (sampler, charged, made) in [
-        (Sampler::Rwm, 2.0, 1.0),
-        (Sampler::Hb, 1.0 + 10.0 * (c - 1.0), 10.0 * (c - 1.0) + 30.0 / 31.0),
-        (Sampler::Bg, c * c, c * c - 1.0),
-        (Sampler::Gibbs, n * c, n * (c - 1.0)),
-        (Sampler::Lb1, 2.0 * (n * (c - 1.0) + 1.0), 1.0),
-        (Sampler::Gwg, 4.0, 1.0),
-        (Sampler::Pas, 4.0, 1.0),
-        (Sampler::Dmala, 4.0, 1.0),
-        (Sampler::Dlmcf, 4.0, 1.0),
-        (Sampler::Dlmc, 4.0, 1.0),
+    for (method, charged, made) in [
+        (Method::Rwm, 2.0, 1.0),
+        (Method::Hb, 1.0 + 10.0 * (c - 1.0), 10.0 * (c - 1.0) + 30.0 / 31.0),
+        (Method::Bg, c * c, c * c - 1.0),
+        (Method::Gibbs, n * c, n * (c - 1.0)),
+        (Method::Lb1, 2.0 * (n * (c - 1.0) + 1.0), 1.0),
+        (Method::Gwg, 4.0, 1.0),
+        (Method::Pas, 4.0, 1.0),
+        (Method::Dmala, 4.0, 1.0),
+        (Method::Dlmcf, 4.0, 1.0),
+        (Method::Dlmc, 4.0, 1.0),
     ] {
-        let settings =
-            Settings { sampler, chains: 20, warmup: 100, draws: 500, ..Settings::default() };
-        let summary = Summary::new("potts", &run::sample(&potts, &settings).unwrap());
-        assert_eq!(summary.evaluations_per_step, charged, "{sampler}");
+        let settings = Settings {
+            sampler: method.into(),
+            chains: 20,
+            warmup: 100,
+            draws: 500,
+            ..Settings::default()
+        };
+        let summary = Summary::new("potts", &run::sample(&potts, settings.clone()).unwrap());
+        assert_eq!(summary.evaluations_per_step, charged, "{method}");
         let found = summary.evaluations_performed_per_step;
-        assert!((found - made).abs() < 0.01, "{sampler}: {found}");
+        assert!((found - made).abs() < 0.01, "{method}: {found}");
     }
 }
 
@@ -265,13 +285,18 @@ impl<M: Model> Model for Watched<M> {
 #[test]
 fn a_step_evaluates_the_model_once() {
     let watched = Watched { model: small_ising(), block: 5, calls: AtomicUsize::new(0) };
-    for sampler in [Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc] {
+    for method in [Method::Gwg, Method::Pas, Method::Dmala, Method::Dlmcf, Method::Dlmc] {
         watched.calls.store(0, Ordering::Relaxed);
-        let settings =
-            Settings { sampler, chains: 5, warmup: 0, draws: 500, ..Settings::default() };
-        run::sample(&watched, &settings).unwrap();
+        let settings = Settings {
+            sampler: method.into(),
+            chains: 5,
+            warmup: 0,
+            draws: 500,
+            ..Settings::default()
+        };
+        run::sample(&watched, settings.clone()).unwrap();
         // One at the start, and one for each step of the whole block.
-        assert_eq!(watched.calls.load(Ordering::Relaxed), 501, "{sampler}");
+        assert_eq!(watched.calls.load(Ordering::Relaxed), 501, "{method}");
     }
 }
 
@@ -279,15 +304,20 @@ fn a_step_evaluates_the_model_once() {
 fn chains_do_not_see_the_block_they_are_in() {
     fn check<M: Model>(name: &str, model: M) {
         let mut watched = Watched { model, block: 1, calls: AtomicUsize::new(0) };
-        for sampler in Sampler::ALL {
-            let settings =
-                Settings { sampler, chains: 7, warmup: 50, draws: 50, ..Settings::default() };
+        for method in Method::ALL.iter().copied() {
+            let settings = Settings {
+                sampler: method.into(),
+                chains: 7,
+                warmup: 50,
+                draws: 50,
+                ..Settings::default()
+            };
             let mut traces = [1, 3, 7].map(|block| {
                 watched.block = block;
-                Run::new(&watched, &settings).keep_states().go().unwrap().trace
+                Run::new(&watched, settings.clone()).keep_states().go().unwrap().trace
             });
             traces.sort_by_key(|trace| trace.draws());
-            assert!(traces[0] == traces[1] && traces[1] == traces[2], "{sampler} on {name}");
+            assert!(traces[0] == traces[1] && traces[1] == traces[2], "{method} on {name}");
         }
     }
     check("fhmm", Fhmm::simulate(6, 3, 2, 1).unwrap());
@@ -301,10 +331,10 @@ fn a_chain_that_moves_is_not_called_stuck() {
     // One site of 256 values: the distance to the reference is almost always one.
     let model = Independent::categorical(256, &[0.0; 256]).unwrap();
     let settings = Settings { chains: 3, warmup: 50, draws: 50, ..Settings::default() };
-    let outcome = run::sample(&model, &settings).unwrap();
+    let outcome = run::sample(&model, settings.clone()).unwrap();
     assert!(outcome.stuck.is_empty() && outcome.sites_changed_per_step > 0.5);
     let summary = Summary::new("one site", &outcome);
-    assert!(summary.warnings.iter().all(|warning| !warning.contains("stuck")));
+    assert!(summary.findings.iter().all(|finding| finding.code() != "stuck"));
 }
 
 #[test]
@@ -314,14 +344,15 @@ fn a_start_outside_the_space_and_a_taken_name_are_refused() {
         Ok(())
     })
     .with_initial_state(|_, state| state.fill(2));
-    let error = run::sample(&model, &Settings::default()).unwrap_err();
+    let error = run::sample(&model, Settings::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the model started a chain with value 2 at site 0; values go from 0 to 1"
+        "the model started a chain with value 2 at site 0, but values go from 0 to 1"
     );
     let ising = small_ising();
     let settings = Settings::default();
-    let error = Run::new(&ising, &settings).observe("log_prob", |_| 0.0).go().unwrap_err();
+    let error =
+        Run::new(&ising, settings.clone()).observe("log_prob", |_: &[u8]| 0.0).go().unwrap_err();
     assert_eq!(error, RunError::ObservableName("log_prob".to_owned()));
 }
 
@@ -340,19 +371,19 @@ fn exact_energies_of_the_periodic_ising_model() {
         let sites = side * side;
         let model = Pairwise::ising_lattice(lattice, beta as f32, vec![0.0; sites]).unwrap();
         let exact = -beta * energy * sites as f64;
-        for sampler in Sampler::ALL {
+        for method in Method::ALL.iter().copied() {
             // One site at a time does not reach the larger lattices in a short run.
-            let sweeps = match sampler {
-                Sampler::Gibbs => 1,
-                Sampler::Dmala | Sampler::Dlmcf | Sampler::Dlmc | Sampler::Pas => 4,
-                Sampler::Lb1 | Sampler::Gwg | Sampler::Dld => sites / 8,
+            let sweeps = match method {
+                Method::Gibbs => 1,
+                Method::Dmala | Method::Dlmcf | Method::Dlmc | Method::Pas => 4,
+                Method::Lb1 | Method::Gwg | Method::Dld => sites / 8,
                 _ => sites,
             };
             if side == 16 && beta > 0.4 && sweeps > 4 {
                 continue;
             }
             let settings = Settings {
-                sampler,
+                sampler: method.into(),
                 chains: 40,
                 warmup: 500 * sweeps,
                 draws: 1000,
@@ -360,10 +391,9 @@ fn exact_energies_of_the_periodic_ising_model() {
                 seed: 2,
                 ..Settings::default()
             };
-            let summary = Summary::new("ising", &run::sample(&model, &settings).unwrap());
+            let summary = Summary::new("ising", &run::sample(&model, settings.clone()).unwrap());
             let (mean, mcse) = (summary.log_prob.mean.unwrap(), summary.log_prob.mcse.unwrap());
-            let case =
-                format!("{sampler}, {side}x{side} at {beta}: {mean} ± {mcse}, exact {exact}");
+            let case = format!("{method}, {side}x{side} at {beta}: {mean} ± {mcse}, exact {exact}");
             assert!((mean - exact).abs() < 4.0 * mcse, "{case}");
             assert!(mcse < 0.02 * exact, "too uncertain to say anything: {case}");
         }
@@ -412,21 +442,21 @@ impl Model for Bad {
 #[test]
 fn a_bad_log_prob_stops_the_run_and_keeps_the_draws() {
     for bad in [f64::NAN, f64::INFINITY] {
-        for sampler in [Sampler::Rwm, Sampler::Dlmc, Sampler::Gwg, Sampler::Gibbs, Sampler::Hb] {
+        for method in [Method::Rwm, Method::Dlmc, Method::Gwg, Method::Gibbs, Method::Hb] {
             let model = Bad::after(40_000, bad);
             let settings = Settings {
-                sampler,
+                sampler: method.into(),
                 chains: 1,
                 warmup: 10,
                 draws: 100_000,
                 threads: Some(1),
                 ..Settings::default()
             };
-            let outcome = run::sample(&model, &settings).unwrap();
+            let outcome = run::sample(&model, settings.clone()).unwrap();
             let Ended::Failed { chain: 0, step, .. } = outcome.ended else {
-                panic!("{sampler}: {:?}", outcome.ended)
+                panic!("{method}: {:?}", outcome.ended)
             };
-            assert!(step > 10 && outcome.trace.draws() == step - 10, "{sampler}: step {step}");
+            assert!(step > 10 && outcome.trace.draws() == step - 10, "{method}: step {step}");
             assert!(outcome.trace.log_prob()[0].iter().all(|log_prob| log_prob.is_finite()));
         }
     }
@@ -435,41 +465,43 @@ fn a_bad_log_prob_stops_the_run_and_keeps_the_draws() {
 #[test]
 fn a_forbidden_state_is_rejected_and_never_kept() {
     let model = Bad::after(1, f64::NEG_INFINITY);
-    for sampler in [Sampler::Rwm, Sampler::Dlmc, Sampler::Pas] {
+    for method in [Method::Rwm, Method::Dlmc, Method::Pas] {
         let settings = Settings {
-            sampler,
+            sampler: Sampler { scale: Some(1.0), ..method.into() },
             chains: 1,
             warmup: 0,
             draws: 50,
-            scale: Some(1.0),
             ..Settings::default()
         };
         model.evaluations.store(0, Ordering::Relaxed);
         // Only the very first evaluation is allowed: the differences there are all −∞.
-        let outcome = run::sample(&model, &settings).unwrap();
+        let outcome = run::sample(&model, settings.clone()).unwrap();
         assert_eq!(outcome.ended, Ended::Complete);
         assert_eq!(outcome.sites_changed_per_step, 0.0);
         let summary = Summary::new("bad", &outcome);
         assert_eq!((summary.ess.mean, summary.rhat), (0.0, None));
-        assert!(summary.warnings[0].contains("1 of 1 chains is stuck"), "{:?}", summary.warnings);
+        let stuck = Finding::Stuck { chains: vec![0], of: 1 };
+        assert_eq!(summary.findings[0], stuck);
+        assert!(stuck.to_string().contains("1 of 1 chains is stuck"), "{stuck}");
     }
 }
 
 #[test]
 fn stopping_keeps_what_was_drawn() {
     let settings = Settings { chains: 3, warmup: 20, draws: usize::MAX / 8, ..Settings::default() };
-    let stopped = Run::new(&small_ising(), &settings)
-        .monitor(|progress| if progress.warming_up { Wish::Continue } else { Wish::Stop })
+    let stopped = Run::new(&small_ising(), settings.clone())
+        .monitor(|progress| if progress.warming_up { Control::Continue } else { Control::Stop })
         .go()
         .unwrap();
     assert_eq!(stopped.ended, Ended::Interrupted);
     assert!(stopped.trace.draws() > 0);
     let limit = Some(Duration::from_millis(300));
     let limited = Settings { time_limit: limit, ..settings };
-    let outcome = run::sample(&small_ising(), &limited).unwrap();
+    let outcome = run::sample(&small_ising(), limited.clone()).unwrap();
     assert_eq!(outcome.ended, Ended::TimeLimit);
     let summary = Summary::new("ising", &outcome);
-    assert!(summary.draws > 0 && summary.warnings[0].contains("time limit"));
+    assert!(summary.draws > 0 && summary.findings[0].to_string().contains("time limit"));
+    assert!(matches!(summary.findings[0], Finding::Incomplete { failed: false, .. }));
     // What was drawn is the beginning of what would have been drawn.
     let draws = stopped.trace.draws().min(outcome.trace.draws());
     assert_eq!(stopped.trace.log_prob()[2][..draws], outcome.trace.log_prob()[2][..draws]);
@@ -478,7 +510,7 @@ fn stopping_keeps_what_was_drawn() {
 #[test]
 fn impossible_settings_are_refused() {
     let good = Settings { chains: 2, warmup: 5, draws: 5, ..Settings::default() };
-    let refused = |settings: Settings| run::sample(&small_ising(), &settings).unwrap_err();
+    let refused = |settings: Settings| run::sample(&small_ising(), settings).unwrap_err();
     assert_eq!(refused(Settings { chains: 0, ..good.clone() }), RunError::Zero("chains"));
     assert_eq!(refused(Settings { draws: 0, ..good.clone() }), RunError::Zero("draws"));
     assert_eq!(refused(Settings { thin: 0, ..good.clone() }), RunError::Zero("thin"));
@@ -491,20 +523,28 @@ fn impossible_settings_are_refused() {
     }
     assert_eq!(refused(Settings { threads: Some(0), ..good.clone() }), RunError::Zero("threads"));
     for target in [0.0, 1.0, f64::NAN] {
-        let error = refused(Settings { target_acceptance: Some(target), ..good.clone() });
-        assert!(matches!(error, RunError::TargetAcceptance(_)));
+        let sampler = Sampler { target_acceptance: Some(target), ..Sampler::dlmc() };
+        let error = refused(Settings { sampler, ..good.clone() });
+        assert!(matches!(error, RunError::Sampler(_)));
+        assert!(error.to_string().starts_with("the target acceptance must lie"), "{error}");
     }
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = refused(Settings { scale: Some(scale), ..good.clone() });
-        assert!(matches!(error, RunError::Scale { .. }));
+        let sampler = Sampler { scale: Some(scale), ..Sampler::dlmc() };
+        let error = refused(Settings { sampler, ..good.clone() });
+        assert!(matches!(error, RunError::Sampler(_)));
+        assert!(error.to_string().starts_with("the scale of dlmc must be"), "{error}");
     }
-    let radius = Settings { scale: Some(36.0), sampler: Sampler::Pas, ..good.clone() };
+    let sampler = Sampler { scale: Some(36.0), ..Sampler::pas() };
+    let radius = Settings { sampler, ..good.clone() };
     assert_eq!(
         refused(radius).to_string(),
         "the scale of pas must be a number of sites from 1 to 35, got 36"
     );
-    let gibbs = Settings { scale: Some(2.0), sampler: Sampler::Gibbs, ..good };
-    assert_eq!(refused(gibbs), RunError::NoScale(Sampler::Gibbs));
+    let sampler = Sampler { scale: Some(2.0), ..Sampler::gibbs() };
+    assert_eq!(
+        refused(Settings { sampler, ..good }).to_string(),
+        "gibbs has no scale: there is nothing to set or to tune"
+    );
 }
 
 #[test]
@@ -515,29 +555,31 @@ fn every_sampler_takes_extremes() {
     let many = Independent::bernoulli(sharp.clone()).unwrap();
     let sharp_values: Vec<f32> = sharp[..3000].to_vec();
     let categorical = Independent::categorical(3, &sharp_values).unwrap();
-    for sampler in Sampler::ALL {
-        for weight in Weight::ALL {
-            let scales: [Option<f64>; 3] = match sampler {
-                Sampler::Dmala | Sampler::Dlmc | Sampler::Dlmcf => {
-                    [Some(1e-9), Some(1.0), Some(1e9)]
-                }
-                Sampler::Pas | Sampler::Rwm => [Some(1.0), Some(1.0), Some(1.0)],
+    for method in Method::ALL.iter().copied() {
+        for balancing in Balancing::ALL {
+            let scales: [Option<f64>; 3] = match method {
+                Method::Dmala | Method::Dlmc | Method::Dlmcf => [Some(1e-9), Some(1.0), Some(1e9)],
+                Method::Pas | Method::Rwm => [Some(1.0), Some(1.0), Some(1.0)],
                 _ => [None; 3],
             };
             for scale in scales {
                 let base = Settings { chains: 2, warmup: 1, draws: 3, ..Settings::default() };
-                let settings = Settings { sampler, weight, scale, ..base };
-                let mut outcomes =
-                    vec![run::sample(&one, &settings), run::sample(&categorical, &settings)];
-                let everything = (sampler == Sampler::Pas).then_some(1000.0);
-                let settings = Settings { scale: everything.or(scale), ..settings };
-                outcomes.push(run::sample(&categorical, &settings));
-                if weight == Weight::Sqrt {
-                    outcomes.push(run::sample(&many, &settings));
+                let sampler = Sampler { balancing, scale, ..method.into() };
+                let settings = Settings { sampler: sampler.clone(), ..base };
+                let mut outcomes = vec![
+                    run::sample(&one, settings.clone()),
+                    run::sample(&categorical, settings.clone()),
+                ];
+                let everything = (method == Method::Pas).then_some(1000.0);
+                let sampler = Sampler { scale: everything.or(scale), ..sampler };
+                let settings = Settings { sampler, ..settings };
+                outcomes.push(run::sample(&categorical, settings.clone()));
+                if balancing == Balancing::Sqrt {
+                    outcomes.push(run::sample(&many, settings.clone()));
                 }
                 for outcome in outcomes {
                     let outcome = outcome.unwrap();
-                    assert_eq!(outcome.ended, Ended::Complete, "{sampler} {weight} {scale:?}");
+                    assert_eq!(outcome.ended, Ended::Complete, "{method} {balancing} {scale:?}");
                     assert!((0.0..=1.0).contains(&outcome.acceptance));
                     assert!(outcome.trace.log_prob().iter().flatten().all(|x| x.is_finite()));
                 }

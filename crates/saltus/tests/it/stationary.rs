@@ -7,7 +7,7 @@ use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::model::rbm::Rbm;
-use saltus::{Model, Run, Sampler, Settings, Space, States, Weight};
+use saltus::{Balancing, Method, Model, Run, Sampler, Settings, Space, States};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 const CHAINS: usize = 12_000;
@@ -39,7 +39,7 @@ fn exact_probabilities<M: Model>(model: &M) -> Vec<f64> {
 }
 
 /// p-value of the last draws of many chains under exact probabilities.
-fn p_value<M: Model>(model: &M, exact: &[f64], settings: &Settings) -> f64 {
+fn p_value<M: Model>(model: &M, exact: &[f64], settings: Settings) -> f64 {
     let outcome = Run::new(model, settings).keep_states().go().unwrap();
     let values = model.space().values();
     let mut counts = vec![0.0; exact.len()];
@@ -77,29 +77,30 @@ enum Steps {
 }
 
 impl Steps {
-    fn of(self, sampler: Sampler) -> usize {
-        match (self, sampler) {
-            (_, Sampler::Gibbs) => 20,
+    fn of(self, method: Method) -> usize {
+        match (self, method) {
+            (_, Method::Gibbs) => 20,
             (Self::Many, _) => 250,
-            (Self::Few, Sampler::Dlmc | Sampler::Dlmcf | Sampler::Dmala) => 50,
+            (Self::Few, Method::Dlmc | Method::Dlmcf | Method::Dmala) => 50,
             (Self::Few, _) => 100,
         }
     }
 }
 
-fn settings(sampler: Sampler, weight: Weight, steps: Steps) -> Settings {
-    let scale = match sampler {
-        Sampler::Dmala | Sampler::Dlmc | Sampler::Dlmcf => Some(0.4),
-        Sampler::Pas | Sampler::Rwm => Some(1.6),
+fn settings(method: Method, balancing: Balancing, steps: Steps) -> Settings {
+    let scale = match method {
+        Method::Dmala | Method::Dlmc | Method::Dlmcf => Some(0.4),
+        Method::Pas | Method::Rwm => Some(1.6),
         _ => None,
     };
-    let thin = steps.of(sampler);
+    let thin = steps.of(method);
     let base = Settings { chains: CHAINS, warmup: 0, draws: 1, seed: 11, ..Settings::default() };
-    Settings { sampler, weight, scale, thin, ..base }
+    let sampler = Sampler { balancing, scale, ..method.into() };
+    Settings { sampler, thin, ..base }
 }
 
 /// What states a jump process jumps through: π times the sum of the rates away.
-fn jumped_through(exact: &[f64], weight: Weight, sites: usize, values: usize) -> Vec<f64> {
+fn jumped_through(exact: &[f64], balancing: Balancing, sites: usize, values: usize) -> Vec<f64> {
     let rates = |index: usize| -> f64 {
         let changes = (0..sites).flat_map(|site| {
             let place = values.pow(site as u32);
@@ -109,7 +110,7 @@ fn jumped_through(exact: &[f64], weight: Weight, sites: usize, values: usize) ->
                 .map(move |value| index - own * place + value * place)
         });
         let possible = changes.filter(|other| exact[*other] > 0.0);
-        possible.map(|other| weight.log((exact[other] / exact[index]).ln()).exp()).sum()
+        possible.map(|other| balancing.log((exact[other] / exact[index]).ln()).exp()).sum()
     };
     let states = exact.iter().enumerate();
     let law: Vec<f64> =
@@ -121,16 +122,17 @@ fn jumped_through(exact: &[f64], weight: Weight, sites: usize, values: usize) ->
 fn check<M: Model>(name: &str, model: &M, steps: Steps) {
     let exact = exact_probabilities(model);
     let (sites, values) = (model.space().sites(), model.space().values());
-    for sampler in Sampler::ALL {
-        let weights: &[Weight] = if sampler.uses_weight() { &Weight::ALL } else { &[Weight::Sqrt] };
-        for weight in weights {
-            let law = if sampler.is_weighted() {
-                jumped_through(&exact, *weight, sites, values)
+    for method in Method::ALL.iter().copied() {
+        let all = &Balancing::ALL[..];
+        let balancings = if method.is_balanced() { all } else { &[Balancing::Sqrt] };
+        for balancing in balancings {
+            let law = if method.is_weighted() {
+                jumped_through(&exact, *balancing, sites, values)
             } else {
                 exact.clone()
             };
-            let p = p_value(model, &law, &settings(sampler, *weight, steps));
-            assert!(p > FALSE_ALARM / TESTS, "{sampler} {weight} on {name}: p = {p:e}");
+            let p = p_value(model, &law, settings(method, *balancing, steps));
+            assert!(p > FALSE_ALARM / TESTS, "{method} {balancing} on {name}: p = {p:e}");
         }
     }
 }
@@ -190,7 +192,7 @@ fn independent_sites() {
 }
 
 #[test]
-fn hidden_markov_models_and_machines() {
+fn hidden_markov_models_and_rbms() {
     hidden(Steps::Few);
 }
 
@@ -214,13 +216,13 @@ fn a_slightly_wrong_model_fails_this_test() {
     let field = vec![0.3, -0.7, 0.1, 1.1, -0.2, 0.5];
     let wrong = Pairwise::ising_lattice(Lattice::periodic(2, 3).unwrap(), 0.28, field).unwrap();
     let exact = exact_probabilities(&wrong);
-    let p = p_value(&ising(), &exact, &settings(Sampler::Dlmc, Weight::Sqrt, Steps::Few));
+    let p = p_value(&ising(), &exact, settings(Method::Dlmc, Balancing::Sqrt, Steps::Few));
     assert!(p < FALSE_ALARM / TESTS, "p = {p:e}");
 }
 
 #[test]
 fn a_chain_that_has_not_mixed_fails_this_test() {
-    let few = Settings { thin: 1, ..settings(Sampler::Rwm, Weight::Sqrt, Steps::Few) };
-    let p = p_value(&ising(), &exact_probabilities(&ising()), &few);
+    let few = Settings { thin: 1, ..settings(Method::Rwm, Balancing::Sqrt, Steps::Few) };
+    let p = p_value(&ising(), &exact_probabilities(&ising()), few);
     assert!(p < FALSE_ALARM / TESTS, "p = {p:e}");
 }

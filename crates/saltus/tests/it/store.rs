@@ -2,10 +2,10 @@
 //! of what was there.
 
 use crate::folder::temporary;
+use saltus::draws::sink::STATISTICS;
 use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
-use saltus::sink::STATISTICS;
 use saltus::store::{Description, Keep, StoreError, StoreWriter, Stored};
 use saltus::{Ended, Model, Outcome, Run, RunError, Settings};
 use std::fs;
@@ -18,7 +18,7 @@ fn ising() -> Pairwise {
 fn store<M: Model>(path: &Path, model: &M, settings: &Settings, keep: Keep) -> Outcome {
     let description = Description { keep, ..Description::new("test", model.space(), settings) };
     let mut writer = StoreWriter::create(path, description, false).unwrap();
-    Run::new(model, settings).observe("sum", sum).go_into(&mut writer).unwrap()
+    Run::new(model, settings.clone()).observe("sum", sum).go_into(&mut writer).unwrap()
 }
 
 fn sum(state: &[u8]) -> f64 {
@@ -33,10 +33,12 @@ fn settings() -> Settings {
 fn everything_comes_back() {
     let folder = temporary();
     let settings = settings();
-    let memory = Run::new(&ising(), &settings).observe("sum", sum).keep_states().go().unwrap();
+    let memory =
+        Run::new(&ising(), settings.clone()).observe("sum", sum).keep_states().go().unwrap();
     for keep in [Keep::None, Keep::States, Keep::Bits] {
         let path = folder.path().join(format!("{keep:?}"));
         let ran = store(&path, &ising(), &settings, keep);
+        assert_eq!(ran.trace.draws(), 0, "draws that are in a store are not in memory, too");
         let stored = Stored::open(&path).unwrap();
         assert_eq!((stored.chains(), stored.draws()), (3, 1100));
         assert_eq!(stored.names(), ["log_prob", "hamming", "sum"]);
@@ -47,7 +49,7 @@ fn everything_comes_back() {
         for name in names {
             let here = memory.trace.series(name).unwrap();
             assert_eq!(stored.series(name).unwrap(), here, "{name}");
-            assert_eq!(ran.trace.series(name).unwrap(), here, "{name}");
+            assert_eq!(stored.trace().unwrap().series(name).unwrap(), here, "{name}");
         }
         for chain in 0..3 {
             let states = stored.states(chain, 900..1100).unwrap();
@@ -66,7 +68,7 @@ fn everything_comes_back() {
 
 #[test]
 fn statistics_of_draws_add_up() {
-    let outcome = Run::new(&ising(), &settings()).go().unwrap();
+    let outcome = Run::new(&ising(), settings()).go().unwrap();
     let changed: f64 = outcome.trace.series("sites_changed").unwrap().iter().flatten().sum();
     let steps = 3.0 * 1100.0 * 2.0;
     assert_eq!(changed / steps, outcome.sites_changed_per_step);
@@ -175,22 +177,24 @@ fn a_write_that_fails_leaves_what_was_written() {
     let in_the_way = path.join("posterior/hamming/c/0/2");
     fs::create_dir_all(in_the_way.join("occupied")).unwrap();
     let every = std::time::Duration::ZERO;
-    let failed = Run::new(&model, &settings).checkpoint_every(every).go_into(&mut writer);
+    let failed = Run::new(&model, settings.clone()).checkpoint_every(every).go_into(&mut writer);
     let RunError::Sink(sentence) = failed.unwrap_err() else { panic!() };
     assert!(sentence.to_string().contains("posterior/hamming/c/0/2: "), "{sentence}");
     drop(writer);
     let stored = Stored::open(&path).unwrap();
     assert_eq!(stored.ended(), None);
     assert!(stored.draws() > 0 && stored.draws() <= 2048, "{}", stored.draws());
-    let memory = Run::new(&model, &settings).go().unwrap();
+    let memory = Run::new(&model, settings.clone()).go().unwrap();
     let draws = stored.draws();
     assert_eq!(stored.series("hamming").unwrap()[2], memory.trace.hamming()[2][..draws]);
     // And once there is room again, it goes on from there.
     fs::remove_dir_all(in_the_way).unwrap();
     let description = stored.description().clone();
-    let (mut writer, checkpoint) = StoreWriter::resume(&path, description).unwrap();
-    let run = Run::new(&model, &settings).resume(checkpoint.unwrap());
-    assert_eq!(run.go_into(&mut writer).unwrap().trace.hamming(), memory.trace.hamming());
+    let (mut writer, checkpoint, _) = StoreWriter::resume(&path, description).unwrap();
+    let run = Run::new(&model, settings.clone()).resume(checkpoint.unwrap());
+    run.go_into(&mut writer).unwrap();
+    let trace = Stored::open(&path).unwrap().trace().unwrap();
+    assert_eq!(trace.hamming(), memory.trace.hamming());
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn bits_are_for_two_values() {
     let description =
         Description { keep: Keep::Bits, ..Description::new("test", model.space(), &settings) };
     let mut writer = StoreWriter::create(folder.path().join("run"), description, false).unwrap();
-    let refused = Run::new(&model, &settings).go_into(&mut writer).unwrap_err();
+    let refused = Run::new(&model, settings.clone()).go_into(&mut writer).unwrap_err();
     assert!(refused.to_string().contains("3 values per site do not fit"), "{refused}");
 }
 
@@ -209,7 +213,7 @@ fn bits_are_for_two_values() {
 fn a_single_site_fits_into_a_bit() {
     let folder = temporary();
     let model = Independent::bernoulli(vec![0.3]).unwrap();
-    let memory = Run::new(&model, &settings()).keep_states().go().unwrap();
+    let memory = Run::new(&model, settings()).keep_states().go().unwrap();
     store(&folder.path().join("run"), &model, &settings(), Keep::Bits);
     let stored = Stored::open(folder.path().join("run")).unwrap();
     assert_eq!(stored.states(2, 0..1100).unwrap().unwrap(), memory.trace.states(2));

@@ -1,8 +1,8 @@
 //! Training on real images, if they are there, and the published machines it is held against.
 
 use crate::tools::reference_machines;
+use saltus::Control;
 use saltus::data::{Binarisation, Dataset, Examples, Images};
-use saltus::run::Wish;
 use saltus::train::{MachineStatistics, Method, Statistics, TrainSettings, reference, train_rbm};
 
 /// The first so many training images.
@@ -29,7 +29,7 @@ fn digits_are_learnt() {
         learning_rate: 0.01,
         ..TrainSettings::default()
     };
-    let trained = train_rbm(&examples, &settings, |_| Wish::Continue).unwrap();
+    let trained = train_rbm(&examples, &settings, |_| Control::Continue).unwrap();
     let (first, last) = (trained.history[0], trained.history[trained.history.len() - 1]);
     assert!((first.reconstruction_error / independent - 1.0).abs() < 0.1, "{first:?}");
     assert!(last.reconstruction_error < 0.6 * independent, "{independent} {last:?}");
@@ -48,7 +48,7 @@ fn clothes_of_four_levels_are_learnt() {
         learning_rate: 0.01,
         ..TrainSettings::default()
     };
-    let trained = train_rbm(&examples, &settings, |_| Wish::Continue).unwrap();
+    let trained = train_rbm(&examples, &settings, |_| Control::Continue).unwrap();
     let (first, last) = (trained.history[0], trained.history[trained.history.len() - 1]);
     assert!(last.reconstruction_error < 0.85 * first.reconstruction_error, "{first:?} {last:?}");
 }
