@@ -29,6 +29,35 @@
 //! [`ais`], [`summary`]. Draws go to memory ([`Trace`]) or, with the feature `zarr`, to disk (`store`),
 //! from where a run can be resumed. Beside them, [`data`] reads images and [`train`] learns an RBM from
 //! them; [`dbn`] puts one RBM on another; [`ais`] finds normalisers, and with them likelihoods.
+//!
+//! # Where to look
+//!
+//! | to do what | look at |
+//! |---|---|
+//! | sample a model of this library | [`model`], or by name [`zoo`]; then [`Run`] |
+//! | sample a model of your own | [`Model`], [`model::callable`], the example `own_model` |
+//! | fix some sites | [`model::clamped`] |
+//! | choose and set a sampler | [`Sampler`], [`Balancing`], [`Closeness`] |
+//! | move chains by a kernel of your own | [`Kernel`], [`Chains`], [`Run::with_kernel`], the example `own_kernel` |
+//! | take numbers from draws | [`Observable`], [`Observer`], [`draws::observers`], the example `custom_observer` |
+//! | keep draws, stop and resume | [`Trace`], [`Sink`], `store`, the example `draws_and_resume` |
+//! | judge a run | [`Summary`], [`Finding`], [`stats`] |
+//! | find log Z | [`ais`], the example `log_z` |
+//!
+//! # Features
+//!
+//! Nothing is on by default.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `zarr` | `store`: draws on disk as a Zarr store that xarray and ArviZ open, runs that are resumed from it, files of annealing's checkpoints |
+//! | `clap` | the models of [`zoo`] as subcommands of a command line |
+//!
+//! # Promises
+//!
+//! The same seed gives the same draws, byte for byte, for any number of threads and however often a run is
+//! stopped and resumed. A model's −∞ is a forbidden state and is rejected; NaN and +∞ stop the run, which
+//! names chain and step and keeps what was drawn. There is no `unsafe` code.
 
 mod adjacency;
 pub mod ais;
@@ -51,6 +80,8 @@ pub mod names;
 pub mod rng;
 pub mod run;
 pub mod sampler;
+#[cfg(test)]
+mod skeletons;
 pub mod space;
 pub mod stats;
 #[cfg(feature = "zarr")]
@@ -83,8 +114,13 @@ pub use space::{Space, States};
 pub use summary::Summary;
 pub use workers::Workers;
 
-/// The examples of the README and of the guide to likelihoods are tests.
+/// The examples of the READMEs and of the book are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
+#[doc = include_str!("../../../docs/architecture.md")]
 #[doc = include_str!("../../../docs/likelihood.md")]
+#[doc = include_str!("../../../docs/models.md")]
+#[doc = include_str!("../../../docs/observing.md")]
+#[doc = include_str!("../../../docs/own-model.md")]
 struct Pages;

@@ -31,6 +31,11 @@ pub mod parse;
 mod potts;
 mod presets;
 mod rbm;
+// Compiled so that the skeleton of a spec does not fall behind.
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../../docs/skeletons/new_spec.rs"]
+mod skeleton;
 
 pub use bernoulli::BernoulliSpec;
 pub use categorical::CategoricalSpec;

@@ -6,6 +6,7 @@ mod tools;
 
 mod agreement;
 mod arviz;
+mod book;
 mod imports;
 mod models;
 #[cfg(feature = "zarr")]
