@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use saltus::Summary;
 use saltus::draws::sink::SITES_CHANGED;
 use saltus::draws::trace::WEIGHT;
+use saltus::files::{Durability, atomic_write};
 use saltus::stats::linearised;
 use saltus::store::Stored;
 use std::io::Write;
@@ -29,7 +30,7 @@ pub fn run(arguments: &ReportArguments) -> Result<Finish, Failure> {
     }
     let stored = Stored::open(&arguments.run)?;
     let html = page_of(&stored)?;
-    std::fs::write(&path, html)
+    atomic_write(&path, html.as_bytes(), Durability::Now)
         .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "report in {}", path.display())?;

@@ -93,10 +93,10 @@ fn seconds_per_step<M: Model>(model: &M, sampler: Method, threads: usize) -> f64
     let mut warm_since = None;
     let stop_when_measured = |progress: Progress| {
         let warm_since = match progress.warming_up {
-            true => return Wish::Continue,
+            true => return Control::Continue,
             false => *warm_since.get_or_insert_with(Instant::now),
         };
-        if warm_since.elapsed() < MEASURED { Wish::Continue } else { Wish::Stop }
+        if warm_since.elapsed() < MEASURED { Control::Continue } else { Control::Stop }
     };
     let outcome = Run::new(model, settings).monitor(stop_when_measured).go().unwrap();
     outcome.seconds.draws / outcome.trace.draws() as f64

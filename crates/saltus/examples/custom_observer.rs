@@ -83,7 +83,8 @@ impl Observer for Correlation {
         let (count, sites) = (chains.len() as f64, chains[0].len());
         let mean: Vec<f64> =
             (0..sites).map(|r| chains.iter().map(|chain| chain[r]).sum::<f64>() / count).collect();
-        let spread = |r: usize| chains.iter().map(|chain| (chain[r] - mean[r]).powi(2)).sum::<f64>();
+        let spread =
+            |r: usize| chains.iter().map(|chain| (chain[r] - mean[r]).powi(2)).sum::<f64>();
         let error = (0..sites).map(|r| (spread(r) / (count * (count - 1.0))).sqrt()).collect();
         Correlations { error, mean }
     }

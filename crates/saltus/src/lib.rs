@@ -70,6 +70,8 @@ pub mod dbn;
 pub mod draws;
 pub mod engine;
 mod error;
+#[doc(hidden)]
+pub mod files;
 mod finding;
 pub mod kernel;
 pub mod math;

@@ -4,6 +4,7 @@ use super::outline::outlined;
 use crate::failure::Failure;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
+use saltus::files::{Durability, atomic_write};
 use std::path::Path;
 
 /// Pixels per unit of a drawing: sharp on screens and in print.
@@ -47,7 +48,7 @@ pub fn write(svg: &str, path: &Path) -> Result<(), Failure> {
         Format::Svg => svg.as_bytes().to_vec(),
         Format::Png => png(svg)?,
     };
-    std::fs::write(path, bytes)
+    atomic_write(path, &bytes, Durability::Now)
         .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
 }
 

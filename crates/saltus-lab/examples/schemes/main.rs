@@ -9,7 +9,7 @@ mod scheme;
 
 use lattice::Potts;
 use rayon::prelude::*;
-use saltus::balancing::Balancing::{self, Ratio, Sqrt};
+use saltus::Balancing::{self, Ratio, Sqrt};
 use saltus::rng::{ChainRng, Stream};
 use scheme::Scheme;
 use std::error::Error;

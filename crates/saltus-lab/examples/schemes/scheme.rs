@@ -1,7 +1,7 @@
 //! Ways to propose a step of time h, all made exact by Metropolis–Hastings.
 
 use crate::lattice::Potts;
-use saltus::balancing::Balancing;
+use saltus::Balancing;
 use saltus::kernel::row::RowFormula;
 use saltus::rng::ChainRng;
 use std::fmt::{Display, Formatter};

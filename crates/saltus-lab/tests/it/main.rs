@@ -1,6 +1,6 @@
 //! The laboratory's commands as their users run them.
 
-#[path = "../../../saltus-cli/tests/common/mod.rs"]
+#[path = "../../../saltus-cli/tests/it/common.rs"]
 mod common;
 mod flow;
 mod pages;

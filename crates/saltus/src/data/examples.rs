@@ -274,7 +274,7 @@ mod tests {
         let machine = Rbm::new(2, &[2.0, -2.0], &[0.5], &[0.0; 2], None).unwrap();
         let examples = Examples::new(Space::new(2, 2).unwrap(), vec![1, 0, 1, 1]).unwrap();
         let hidden = examples.hidden_units_of(machine).unwrap();
-        assert_eq!((hidden.count(), *hidden.space()), (2, Space::new(1, 2).unwrap()));
+        assert_eq!((hidden.count(), hidden.space().clone()), (2, Space::new(1, 2).unwrap()));
         let exact = [sigmoid(2.5), sigmoid(0.5)];
         assert!((hidden.mean()[0] - (exact[0] + exact[1]) / 2.0).abs() < 1e-7);
         let mut rng = ChainRng::new(3, Stream::Training(7));
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn what_is_no_state_is_refused() {
         let space = Space::new(2, 3).unwrap();
-        let refused = |states: &[u8]| Examples::new(space, states.to_vec()).unwrap_err();
+        let refused = |states: &[u8]| Examples::new(space.clone(), states.to_vec()).unwrap_err();
         assert!(refused(&[]).to_string().contains("0 values are not"));
         assert!(refused(&[0, 1, 2]).to_string().contains("3 values are not"));
         assert!(refused(&[0, 3]).to_string().contains("value 3 is not one of the 3"));

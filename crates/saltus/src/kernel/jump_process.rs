@@ -130,12 +130,13 @@ pub struct JumpsScratch<M: Model> {
 }
 
 impl Jumps {
-    /// Evaluates where the chains stand, and all rates from there.
+    /// Evaluates where the chains stand, checks log π there, and weighs all rates from there.
     fn evaluate<M: Model>(
         self,
         model: &M,
         chains: &mut Chains,
         scratch: &mut JumpsScratch<M>,
+        check: fn(usize, f64) -> Result<f64, StepError>,
     ) -> Result<(), StepError> {
         let JumpsScratch { cache, tables, diff, of_base, .. } = scratch;
         let states = States::new(&chains.states, chains.space().sites());
@@ -143,6 +144,10 @@ impl Jumps {
             // The rates must be the true ones: there is no test that would repair others.
             .log_prob_and_diff(Differences::Exact, states, cache, &mut chains.log_prob, diff)
             .map_err(StepError::at(0))?;
+        // First of all: differences of a forbidden state are not numbers.
+        for (chain, log_prob) in chains.log_prob.iter().enumerate() {
+            check(chain, *log_prob)?;
+        }
         chains.evaluate_base();
         let diffs = diff.chunks_exact_mut(model.space().diff_len());
         for (chain, (diff, table)) in diffs.zip(tables).enumerate() {
@@ -193,11 +198,7 @@ impl<M: Model> Kernel<M> for Jumps {
         chains: &mut Chains,
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        self.evaluate(model, chains, scratch)?;
-        for (chain, log_prob) in chains.log_prob.iter().enumerate() {
-            check_start(chain, *log_prob)?;
-        }
-        Ok(())
+        self.evaluate(model, chains, scratch, check_start)
     }
 
     fn step(
@@ -218,11 +219,8 @@ impl<M: Model> Kernel<M> for Jumps {
                 chain.state[*site as usize] = *value;
             }
         }
-        self.evaluate(model, chains, scratch)?;
-        for number in 0..chains.len() {
-            check_log_prob(number, chains.log_prob[number])?;
-            chains.reports[number] = StepReport { acceptance: 1.0, changed: 1, evaluations: 1 };
-        }
+        self.evaluate(model, chains, scratch, check_log_prob)?;
+        chains.reports.fill(StepReport { acceptance: 1.0, changed: 1, evaluations: 1 });
         Ok(())
     }
 

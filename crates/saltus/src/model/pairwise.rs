@@ -434,7 +434,9 @@ impl Model for Pairwise {
             return None;
         }
         let (board, cache) = (self.checkerboard.as_ref()?, cache.checkerboard.as_mut()?);
-        let sweep = board.sweep(rung.beta, state, cache, rng);
+        // Without a base the chain is at the model itself.
+        let beta = if rung.base.is_some() { rung.beta } else { 1.0 };
+        let sweep = board.sweep(beta, state, cache, rng);
         Some(Sweep { log_prob: sweep.log_prob + self.constant, ..sweep })
     }
 }

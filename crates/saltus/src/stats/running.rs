@@ -248,7 +248,7 @@ mod tests {
             running.push(f64::from(u8::from(up)), if up { 3.0 } else { 1.0 });
         }
         // var(ratio)·n: mean weight 2; residual w(x − ¾) is ¾ or −¾; 9/16 / 4 against 3/16.
-        let exact = 4000.0 * (3.0 / 16.0) / (9.0 / 64.0);
+        let exact: f64 = 4000.0 * (3.0 / 16.0) / (9.0 / 64.0);
         let found = running_ess(&[running]);
         assert!((found / exact.min(4000.0) - 1.0).abs() < 0.6, "{found} {exact}");
     }
