@@ -36,7 +36,7 @@ fn go_on<M: Model>(
     Ok(run.go_into(&mut writer)?.ended)
 }
 
-// Public, because a test calls it.
+/// Runs it; public, because a test does, too.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sites = 64;
     let model = Pairwise::ising_lattice(Lattice::periodic(8, 8)?, 0.3, vec![0.0; sites])?;

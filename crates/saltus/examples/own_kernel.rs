@@ -132,7 +132,7 @@ fn step<M: Model>(
     Ok(())
 }
 
-// Public, because a test calls it.
+/// Runs it; public, because a test does, too.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (sites, coupling) = (12, 0.5f32);
     let model = Pairwise::ising_lattice(Lattice::free(1, sites)?, coupling, vec![0.0; sites])?;

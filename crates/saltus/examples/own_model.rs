@@ -118,7 +118,7 @@ fn check<M: Model>(name: &str, model: &M, exact: f64) -> Result<(), Box<dyn std:
     Ok(())
 }
 
-// Public, because a test calls it.
+/// Runs it; public, because a test does, too.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (sites, fugacity) = (24, 2.0);
     let exact = exact_particles(sites, fugacity);
