@@ -49,8 +49,8 @@ use rayon::prelude::*;
 use saltus::ModelError;
 use saltus::math::logistic;
 use saltus::model::{check_finite, check_length};
+use saltus::rng::Training as Purpose;
 use saltus::rng::{ChainRng, Stream};
-use saltus_nn::train::streams;
 
 /// A variational autoencoder of images of bits.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ impl Vae {
         let mut activations = self.decoder.new_activations(1);
         let mut images = vec![0; count * self.sizes.pixels()];
         for (number, image) in images.chunks_exact_mut(self.sizes.pixels()).enumerate() {
-            let mut rng = ChainRng::new(seed, streams::sample(number));
+            let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Sample, number as u64, 0));
             posterior::fill_noise(&mut rng, &mut activations.input);
             self.decoder.forward(&mut activations);
             for (bit, log_odds) in image.iter_mut().zip(&activations.output) {

@@ -31,7 +31,6 @@ mod report;
 mod schedule;
 mod settings;
 #[doc(hidden)]
-pub mod streams;
 #[cfg(test)]
 mod tests;
 
@@ -55,6 +54,7 @@ use saltus::engine::{Failed, SamplerBlock, block_ranges, sampler_block};
 use saltus::kernel::ScaleUnit;
 use saltus::kernel::traits::SATURATED_STEP;
 use saltus::math::vectorised;
+use saltus::rng::{Stream, Training as Purpose};
 use saltus::train::adam::{Moments, Step};
 use saltus::tune::Tuner;
 use saltus::{ChainRng, Model, StepFailure, Workers};
@@ -121,8 +121,9 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         let sites = space.sites();
         let block = |chains: std::ops::Range<usize>| {
             let states = buffer.states()[chains.start * sites..chains.end * sites].to_vec();
-            let rngs =
-                chains.clone().map(|row| ChainRng::new(settings.seed, streams::chain(0, row)));
+            let rngs = chains.clone().map(|row| {
+                ChainRng::new(settings.seed, Stream::Training(Purpose::Chain, 0, row as u64))
+            });
             sampler_block(&model, &settings.sampler, chains.start, states, rngs.collect(), None)
         };
         let blocks = block_ranges(&model, batch).map(block).collect();
@@ -201,7 +202,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         let TrainSettings { batch, seed, learning_rate, warmup, decay, .. } = self.settings;
         let iteration = self.iteration + 1;
         let mut slots = vec![0; batch];
-        let mut rng = ChainRng::new(seed, streams::slots(iteration));
+        let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Slots, iteration as u64, 0));
         self.buffer.pick(&mut rng, &mut slots);
         let mut chains = self.buffer.take(&slots);
         let scale = self.tuner.as_ref().map(Tuner::scale).or(self.settings.sampler.scale);
@@ -251,7 +252,10 @@ impl<'a, N: Network + 'static> Training<'a, N> {
             let first = block.first_chain();
             block.states_mut().copy_from_slice(states);
             for (row, rng) in block.rngs_mut().iter_mut().enumerate() {
-                *rng = ChainRng::new(seed, streams::chain(iteration, first + row));
+                *rng = ChainRng::new(
+                    seed,
+                    Stream::Training(Purpose::Chain, iteration as u64, (first + row) as u64),
+                );
             }
             block.set_scale(scale.unwrap_or(1.0));
             block.start(model)?;

@@ -29,7 +29,6 @@ mod likelihood;
 mod outcome;
 mod pilot;
 mod settings;
-pub(crate) mod streams;
 #[cfg(test)]
 mod tests;
 

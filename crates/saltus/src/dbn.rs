@@ -9,6 +9,7 @@ mod bound;
 use crate::error::ModelError;
 use crate::model::rbm::{Rbm, file};
 use crate::rng::ChainRng;
+use crate::rng::{Annealing, Stream};
 use crate::space::Space;
 use crate::tensor_file::{self, Tensors};
 use std::path::Path;
@@ -88,7 +89,7 @@ impl Dbn {
         for (number, (hidden, state)) in rows.enumerate() {
             let mut on = vec![0.0; row];
             on.iter_mut().zip(hidden).for_each(|(on, value)| *on = f32::from(*value));
-            let mut rng = ChainRng::new(seed, crate::ais::streams::sites(number));
+            let mut rng = ChainRng::new(seed, Stream::Annealing(Annealing::Sites, number as u64));
             self.bottom.draw_sites(&on, std::slice::from_mut(&mut rng), state);
         }
         states

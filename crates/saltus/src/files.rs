@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// When a file that was put in place must be on the disk.
@@ -14,8 +14,8 @@ pub enum Durability {
     Later,
 }
 
-/// Puts a file in place at once: it is written under another name in the same folder and renamed. The
-/// folder is made if there is none; a failure leaves what was there before and nothing else.
+/// Puts a file in place at once: it is written under another name in the same folder and renamed. A
+/// failure leaves what was there before and nothing else.
 ///
 /// ```
 /// use saltus::files::{Durability, atomic_write};
@@ -51,13 +51,7 @@ fn partial(path: &Path) -> PathBuf {
 }
 
 fn put(path: &Path, partial: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let mut file = match File::create(partial) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-            File::create(partial)?
-        }
-        opened => opened?,
-    };
+    let mut file = File::create(partial)?;
     file.write_all(bytes)?;
     if durability == Durability::Now {
         file.sync_all()?;

@@ -24,9 +24,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Data flows through the modules in this order, and imports go only this way: [`space`] and
-//! [`rng`], [`model`], [`kernel`], [`sampler`], [`tune`], [`engine`], [`draws`], [`run`], `store`,
-//! [`ais`], [`summary`]. Draws go to memory ([`Trace`]) or, with the feature `zarr`, to disk (`store`),
+//! Data flows through the modules in this order, and imports go only this way: `space` and
+//! [`rng`], [`model`], [`kernel`], `sampler`, `tune`, `engine`, [`draws`], [`run`], `store`,
+//! [`ais`], `summary`. Draws go to memory ([`Trace`]) or, with the feature `zarr`, to disk (`store`),
 //! from where a run can be resumed. Beside them, [`data`] reads images and [`train`] learns an RBM from
 //! them; [`dbn`] puts one RBM on another; [`ais`] finds normalisers, and with them likelihoods.
 //!
@@ -68,51 +68,82 @@ mod control;
 pub mod data;
 pub mod dbn;
 pub mod draws;
+#[doc(hidden)]
 pub mod engine;
 mod error;
 #[doc(hidden)]
 pub mod files;
 mod finding;
 pub mod kernel;
+#[doc(hidden)]
 pub mod math;
 pub mod model;
+#[doc(hidden)]
 pub mod names;
 pub mod rng;
 pub mod run;
+#[doc(hidden)]
 pub mod sampler;
 #[cfg(test)]
 mod skeletons;
+#[doc(hidden)]
 pub mod space;
 pub mod stats;
 #[cfg(feature = "zarr")]
 pub mod store;
+#[doc(hidden)]
 pub mod summary;
+#[doc(hidden)]
 pub mod tensor_file;
 pub mod train;
+#[doc(hidden)]
 pub mod tune;
 mod workers;
 pub mod zoo;
 
+// What a model is made of.
 pub use adjacency::Adjacency;
-pub use balancing::Balancing;
 pub use base::Base;
-pub use closeness::Closeness;
-pub use control::{Control, Ended, Reached, Seconds};
-pub use draws::observable::Observable;
-pub use draws::observer::{Draws, Observer};
-pub use draws::sink::Sink;
-pub use draws::trace::Trace;
-pub use error::{ModelError, StepError, StepFailure};
-pub use finding::{AcceptanceCause, Assurance, Disagreement, Finding, plain_name};
-pub use kernel::solver::Solver;
-pub use kernel::{Chains, Kernel, KernelTraits};
-pub use model::{Differences, Model};
-pub use rng::ChainRng;
-pub use run::{Checkpoint, Outcome, Run, RunError, Settings};
-pub use sampler::{Method, Sampler};
+pub use error::ModelError;
+pub use model::callable::Callable;
+pub use model::clamped::Clamped;
+pub use model::graph::Edge;
+pub use model::independent::Independent;
+pub use model::lattice::Lattice;
+pub use model::pairwise::Pairwise;
+pub use model::rbm::Rbm;
+pub use model::{Differences, Model, Rung, Sweep};
 pub use space::{Space, States};
-pub use summary::Summary;
+
+// How chains move.
+pub use balancing::Balancing;
+pub use closeness::Closeness;
+pub use error::{StepError, StepFailure};
+pub use kernel::solver::Solver;
+pub use kernel::{
+    ChainMut, Chains, Journal, Kernel, KernelTraits, Kind, ScaleTraits, ScaleUnit, SiteChange,
+    StepReport,
+};
+pub use rng::{ChainRng, Stream};
+pub use sampler::{Method, Sampler, SamplerError};
+
+// Runs.
+pub use control::{Control, Ended, Reached, Seconds};
+pub use run::{Checkpoint, ModelRef, Outcome, Progress, Run, RunError, Settings};
+pub use tune::Round;
 pub use workers::Workers;
+
+// What is taken from draws, and where it goes.
+pub use draws::observable::{Count, Hamming, Magnetisation, Observable};
+pub use draws::observer::{Draws, Observer};
+pub use draws::observers::{Best, BestState, Histogram, MarginalTable, Marginals, Moments};
+pub use draws::sink::{ChainDraws, Plan, Saved, Sink, SinkError};
+pub use draws::sites::{SiteCounts, Sites};
+pub use draws::trace::Trace;
+
+// What a run came to.
+pub use finding::{AcceptanceCause, Assurance, Disagreement, Finding, plain_name};
+pub use summary::{ObservableSummary, Summary};
 
 /// The examples of the READMEs and of the book are tests.
 #[cfg(doctest)]

@@ -372,7 +372,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         if let (Some(checkpoint), Some(fingerprint)) = (&self.resumed, &fingerprint) {
             let checked = checkpoint.0.check(fingerprint, self.model.space(), self.settings.chains);
             checked.map_err(RunError::Checkpoint)?;
-            if !checkpoint.fits(&sizes, &self.settings, tracked.len()) {
+            if !checkpoint.fits(&sizes, &self.settings) {
                 let reason = "it does not know what this run observes".to_owned();
                 return Err(RunError::Checkpoint(reason));
             }

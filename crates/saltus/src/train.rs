@@ -22,7 +22,6 @@ mod machine;
 mod reference;
 mod settings;
 mod statistics;
-mod streams;
 #[cfg(test)]
 mod tests;
 mod trained;
@@ -35,6 +34,7 @@ pub use trained::Trained;
 use crate::control::Control;
 use crate::data::Examples;
 use crate::rng::ChainRng;
+use crate::rng::{Learning, Stream};
 use crate::workers::Workers;
 use adam::Step;
 use gibbs::{BLOCK, Workspace};
@@ -137,8 +137,9 @@ impl<'a> Training<'a> {
         let (space, batch, seed) = (examples.space().clone(), settings.batch, settings.seed);
         let machine = Machine::new(space.clone(), settings.hidden, mean, seed);
         let mut chains = Phase::new(&machine, batch);
-        let mut rngs: Vec<_> =
-            (0..batch).map(|row| ChainRng::new(seed, streams::chain(row))).collect();
+        let mut rngs: Vec<_> = (0..batch)
+            .map(|row| ChainRng::new(seed, Stream::Learning(Learning::Chain, row as u64)))
+            .collect();
         if settings.method == Method::Pcd {
             for (state, rng) in chains.states.chunks_exact_mut(space.sites()).zip(&mut rngs) {
                 draw_independent(&space, mean, rng, state);
@@ -152,7 +153,7 @@ impl<'a> Training<'a> {
             data: Phase::new(&machine, batch),
             chains,
             order: (0..examples.count() as u32).collect(),
-            order_rng: ChainRng::new(seed, streams::order()),
+            order_rng: ChainRng::new(seed, Stream::Learning(Learning::Order, 0)),
             rngs,
             work: vec![Workspace::new(&machine); batch.div_ceil(BLOCK)],
             machine,

@@ -194,7 +194,7 @@ fn a_weight_function_that_is_not_used_is_said() {
     let line = format!("ais {file} --chains 5 --temperatures 20 --sampler gibbs --weight ratio");
     let ran = saltus(&format!("{line} --json --quiet"));
     assert_eq!(ran.code, 0);
-    assert_eq!(ran.err, "saltus: gibbs has no weight function, --weight ratio is not used\n");
+    assert_eq!(ran.err, "saltus: gibbs has no balancing function, --weight ratio is not used\n");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn a_sample_is_summed_up_in_words() {
     let expected = [
         "Ising model on a 6x8 lattice, coupling 0.3 and no field",
         "48 sites × 2 values",
-        "dlmc, weight function sqrt",
+        "dlmc, balancing function sqrt",
         "5, each with 300 steps of warm-up and 9000 draws",
         "acceptance",
         "step size",

@@ -230,7 +230,7 @@ fn a_weight_function_that_is_not_used_is_said() {
     let data = data();
     let ran = saltus(&line(&data, "run", "--iterations 1 --sampler gibbs --weight ratio --quiet"));
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("gibbs has no weight function, --weight ratio is not used"));
+    assert!(ran.err.contains("gibbs has no balancing function, --weight ratio is not used"));
     assert!(ran.out.contains("2 steps of gibbs per iteration"), "{}", ran.out);
     let ran = saltus(&line(&data, "other", "--iterations 1 --weight ratio --quiet"));
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));

@@ -11,8 +11,8 @@ use saltus::Workers;
 use saltus::data::Examples;
 use saltus::math::log_sum_exp;
 use saltus::math::matrix::TILE_ROWS;
+use saltus::rng::{Stream, Training as Purpose};
 use saltus::{ChainRng, ModelError};
-use saltus_nn::train::streams;
 use serde::Serialize;
 
 /// Draws that a thread decodes together.
@@ -145,7 +145,7 @@ impl Vae {
         let mut state = vec![0; pixels];
         let mut rngs = Vec::with_capacity(indices.len());
         for (index, image) in indices.iter().zip(encoder.input.chunks_exact_mut(pixels)) {
-            let mut rng = ChainRng::new(seed, streams::bound(*index));
+            let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Bound, *index as u64, 0));
             examples.fill(*index, &mut rng, &mut state);
             image.iter_mut().zip(&state).for_each(|(number, bit)| *number = f32::from(*bit));
             rngs.push(rng);

@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn noise_is_standard_normal() {
         let mut noise = vec![0.0; 100_000];
-        fill_noise(&mut ChainRng::new(1, Stream::Training(0)), &mut noise);
+        fill_noise(&mut ChainRng::new(1, Stream::Data(0)), &mut noise);
         let moment = |power: i32| {
             noise.iter().map(|number| f64::from(*number).powi(power)).sum::<f64>() / 1e5
         };

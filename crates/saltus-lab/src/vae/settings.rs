@@ -2,8 +2,8 @@
 
 use super::VaeSizes;
 use saltus::ModelError;
+use saltus::rng::MOST_OF_TRAINING;
 use saltus_nn::data::Split;
-use saltus_nn::train::streams;
 
 /// How to train an autoencoder.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,7 @@ impl VaeSettings {
                 self.batch
             ));
         }
-        let (most, _) = streams::MOST;
+        let (most, _) = MOST_OF_TRAINING;
         if self.epochs.checked_mul(count / self.batch).is_none_or(|updates| updates > most) {
             return wrong(format!(
                 "{} epochs of {} updates are more than the {most} updates that have random numbers \

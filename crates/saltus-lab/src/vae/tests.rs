@@ -34,7 +34,7 @@ fn split(rows: usize, columns: usize, training: Vec<u8>, validation: Option<Vec<
 /// An autoencoder whose biases are not zero either.
 fn random(rows: usize, columns: usize, hidden: usize, latent: usize) -> Vae {
     let sizes = VaeSizes::new(rows, columns, hidden, latent).unwrap();
-    let mut rng = ChainRng::new(3, Stream::Training(0));
+    let mut rng = ChainRng::new(3, Stream::Data(0));
     let mut vae = Vae::random(sizes, 5);
     vae.change_parameters(|parameters| {
         for (_, layer) in sizes.layers() {

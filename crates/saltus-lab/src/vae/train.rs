@@ -7,11 +7,11 @@ use saltus::ChainRng;
 use saltus::Control;
 use saltus::Workers;
 use saltus::data::Examples;
+use saltus::rng::{Stream, Training as Purpose};
 use saltus::train::adam::{Moments, Step};
 use saltus_nn::data::Split;
 use saltus_nn::descent::descend;
 use saltus_nn::train::order::Order;
-use saltus_nn::train::streams;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -168,7 +168,7 @@ impl<'a> Training<'a> {
     fn update(&mut self, update: usize, weight: f64) -> Result<Terms, VaeError> {
         let VaeSettings { batch, seed, learning_rate, .. } = *self.settings;
         let images = self.order.batch(self.examples, batch, update, seed);
-        let mut rng = ChainRng::new(seed, streams::noise(update));
+        let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Noise, update as u64, 0));
         fill_noise(&mut rng, &mut self.noise);
         let terms = self.learner.fill(&self.vae, &images, &self.noise, weight);
         let usable = self.step(Step::new(learning_rate, update));

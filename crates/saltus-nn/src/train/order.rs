@@ -1,8 +1,8 @@
 //! Which examples an iteration looks at: every one once in an epoch, in an order of its own.
 
-use super::streams;
 use saltus::ChainRng;
 use saltus::data::Examples;
+use saltus::rng::{Stream, Training as Purpose};
 
 /// The order of the epoch in progress.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,10 @@ impl Order {
         let mut states = vec![0; batch * sites];
         let chosen = &self.indices[number * batch..(number + 1) * batch];
         for (row, (index, state)) in chosen.iter().zip(states.chunks_exact_mut(sites)).enumerate() {
-            let mut rng = ChainRng::new(seed, streams::example(iteration, row));
+            let mut rng = ChainRng::new(
+                seed,
+                Stream::Training(Purpose::Example, iteration as u64, row as u64),
+            );
             examples.fill(*index as usize, &mut rng, state);
         }
         states
@@ -40,7 +43,7 @@ impl Order {
         self.epoch = Some(epoch);
         self.indices.clear();
         self.indices.extend(0..count as u32);
-        let mut rng = ChainRng::new(seed, streams::order(epoch));
+        let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Order, epoch as u64, 0));
         for index in (1..count).rev() {
             self.indices.swap(index, rng.below(index + 1));
         }

@@ -1,10 +1,10 @@
 //! How to train, the recipes by name, and why it cannot be done.
 
-use super::streams;
 use crate::data::Dataset;
 use saltus::data::Examples;
 use saltus::kernel::gibbs::Scan;
 use saltus::names::unknown;
+use saltus::rng::MOST_OF_TRAINING;
 use saltus::{Method, Sampler};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -154,7 +154,7 @@ impl TrainSettings {
                 self.sampler
             ));
         }
-        let (iterations, rows) = streams::MOST;
+        let (iterations, rows) = MOST_OF_TRAINING;
         if self.iterations > iterations || self.buffer > rows {
             return wrong(format!(
                 "{} iterations of a buffer of {} chains are more than the {iterations} and {rows} \

@@ -1,11 +1,12 @@
 //! A block of chains on their way through the temperatures.
 
+use super::AisError;
 use super::ladder::{Direction, Ladder, Visit};
 use super::pilot::Scales;
-use super::{AisError, streams};
 use crate::engine::{ChainSnapshot, Failed, SamplerBlock};
 use crate::model::Model;
 use crate::rng::ChainRng;
+use crate::rng::{Annealing, Stream};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -143,5 +144,10 @@ impl<'a, M: Model> Block<'a, M> {
 
 /// The random streams of some chains of a direction.
 pub(super) fn rngs(seed: u64, direction: Direction, chains: Range<usize>) -> Vec<ChainRng> {
-    chains.map(|chain| ChainRng::new(seed, streams::chain(direction, chain))).collect()
+    let purpose = match direction {
+        Direction::Forward => Annealing::Forward,
+        Direction::Reverse => Annealing::Reverse,
+    };
+    let stream = |chain| Stream::Annealing(purpose, chain as u64);
+    chains.map(|chain| ChainRng::new(seed, stream(chain))).collect()
 }

@@ -1,11 +1,11 @@
 //! How likely a model finds examples, up to its normaliser.
 
-use super::streams;
 use crate::control::Control;
 use crate::data::Examples;
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::rng::ChainRng;
+use crate::rng::{Annealing, Stream};
 use crate::space::States;
 use crate::workers::Workers;
 use rayon::prelude::*;
@@ -22,7 +22,11 @@ pub fn draw_examples(examples: &Examples, count: usize, seed: u64) -> Vec<u8> {
     let count = count.min(examples.count());
     let mut states = vec![0; count * sites];
     for (index, state) in states.chunks_exact_mut(sites).enumerate() {
-        examples.fill(index, &mut ChainRng::new(seed, streams::draw(index)), state);
+        examples.fill(
+            index,
+            &mut ChainRng::new(seed, Stream::Annealing(Annealing::Draw, index as u64)),
+            state,
+        );
     }
     states
 }

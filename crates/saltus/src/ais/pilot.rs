@@ -6,13 +6,14 @@
 
 use super::block::Block;
 use super::ladder::{Direction, Visit};
-use super::{AisError, AisProgress, AisSettings, Monitor, NewBlock, streams};
+use super::{AisError, AisProgress, AisSettings, Monitor, NewBlock};
 use crate::base::Base;
 use crate::control::{Control, Ended};
 use crate::engine::block_ranges;
 use crate::kernel::ScaleTraits;
 use crate::model::Model;
 use crate::rng::ChainRng;
+use crate::rng::{Annealing, Stream};
 use crate::tune::Tuner;
 use crate::workers::Workers;
 use serde::{Deserialize, Serialize};
@@ -104,7 +105,9 @@ impl<'a, M: Model> Pilot<'_, 'a, M> {
         let sites = self.model.space().sites();
         let block = |numbers: std::ops::Range<usize>| {
             let first_chain = numbers.start;
-            let stream = |chain| ChainRng::new(self.settings.seed, streams::pilot(chain));
+            let stream = |chain| {
+                ChainRng::new(self.settings.seed, Stream::Annealing(Annealing::Pilot, chain as u64))
+            };
             let mut rngs: Vec<ChainRng> = numbers.map(stream).collect();
             let states = draw_all(self.base, sites, &mut rngs);
             let block = (self.new_block)(self.model, first_chain, states, rngs, self.base);

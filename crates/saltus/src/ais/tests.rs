@@ -5,6 +5,7 @@ use crate::math::{log_sum_exp, softplus};
 use crate::model::independent::Independent;
 use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
+use crate::rng::Annealing;
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::{Method, Sampler};
 use crate::space::{Space, States};
@@ -43,7 +44,7 @@ impl Listed {
     }
 
     fn draws(&self, count: usize, seed: u64) -> Vec<u8> {
-        let mut rng = ChainRng::new(seed, Stream::Annealing(3));
+        let mut rng = ChainRng::new(seed, Stream::Annealing(Annealing::Draw, 0));
         let total = self.weights.iter().sum();
         (0..count).flat_map(|_| self.states[rng.index(&self.weights, total)].clone()).collect()
     }
@@ -145,7 +146,10 @@ fn alternating_layers_find_the_normaliser_with_many_temperatures_and_with_few() 
     for (chains, temperatures, error) in [(200, 2000, 0.02), (40_000, 4, 0.03)] {
         let mut starts = vec![0; chains * 8];
         for (number, state) in starts.chunks_exact_mut(8).enumerate() {
-            listed.draw(&mut ChainRng::new(5, streams::draw(number)), state);
+            listed.draw(
+                &mut ChainRng::new(5, Stream::Annealing(Annealing::Draw, number as u64)),
+                state,
+            );
         }
         let settings = settings(chains, temperatures);
         let found = Ais::alternating(&machine, settings.clone()).reverse_from(starts).go().unwrap();

@@ -189,7 +189,7 @@ fn mean_of_hidden(machine: &Rbm, visible: &Examples) -> Vec<f64> {
     const BLOCK: usize = 256;
     let count = visible.count();
     let sum = |block: usize| {
-        let mut rng = ChainRng::new(0, Stream::Training(block as u64));
+        let mut rng = ChainRng::new(0, Stream::Data(block as u64));
         let mut sums = vec![0.0; machine.hidden()];
         for index in block * BLOCK..count.min((block + 1) * BLOCK) {
             let means = means(machine, visible, index, &mut rng);
@@ -212,7 +212,7 @@ mod tests {
 
     fn state(examples: &Examples, index: usize) -> [u8; 2] {
         let mut state = [9; 2];
-        examples.fill(index, &mut ChainRng::new(0, Stream::Training(0)), &mut state);
+        examples.fill(index, &mut ChainRng::new(0, Stream::Data(0)), &mut state);
         state
     }
 
@@ -256,7 +256,7 @@ mod tests {
         let examples =
             Examples::from_images(images(&[51, 255]), 2, Binarisation::Stochastic).unwrap();
         assert_eq!(examples.mean(), [0.2, 1.0]);
-        let mut rng = ChainRng::new(3, Stream::Training(7));
+        let mut rng = ChainRng::new(3, Stream::Data(7));
         let (mut ones, draws) = ([0u32; 2], 20_000);
         for _ in 0..draws {
             let mut state = [0; 2];
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!((hidden.count(), hidden.space().clone()), (2, Space::new(1, 2).unwrap()));
         let exact = [sigmoid(2.5), sigmoid(0.5)];
         assert!((hidden.mean()[0] - (exact[0] + exact[1]) / 2.0).abs() < 1e-7);
-        let mut rng = ChainRng::new(3, Stream::Training(7));
+        let mut rng = ChainRng::new(3, Stream::Data(7));
         for (index, exact) in exact.iter().enumerate() {
             let draws = 20_000;
             let mut on = 0;

@@ -4,12 +4,12 @@
 //! machine and H is their entropy. log p(h) is that of the top machine, whose normaliser is left out.
 
 use super::Dbn;
-use crate::ais::streams;
 use crate::control::Control;
 use crate::error::ModelError;
 use crate::math::{sigmoid, softplus};
 use crate::model::Model;
 use crate::rng::ChainRng;
+use crate::rng::{Annealing, Stream};
 use crate::space::States;
 use crate::workers::Workers;
 use rayon::prelude::*;
@@ -37,7 +37,10 @@ impl Dbn {
         for block in states.chunks(AT_ONCE) {
             let first = bounds.len();
             let bound = |(number, state): (usize, &&[u8])| {
-                let mut rng = ChainRng::new(seed, streams::bound(first + number));
+                let mut rng = ChainRng::new(
+                    seed,
+                    Stream::Annealing(Annealing::Bound, (first + number) as u64),
+                );
                 self.log_bound(state, draws, &mut rng)
             };
             let found: Result<Vec<f64>, ModelError> =
@@ -76,7 +79,8 @@ impl Dbn {
         let mut hidden = vec![0; states.len() / self.space().sites() * units];
         let rows = states.chunks_exact(self.space().sites()).zip(hidden.chunks_exact_mut(units));
         for (number, (state, hidden)) in rows.enumerate() {
-            let mut rng = ChainRng::new(seed, streams::hidden_start(number));
+            let mut rng =
+                ChainRng::new(seed, Stream::Annealing(Annealing::HiddenStart, number as u64));
             draw(&self.hidden_inputs(state), &mut rng, hidden);
         }
         hidden

@@ -67,7 +67,7 @@ impl Fingerprint {
         }
         other_model(&self.log_probs, &other.log_probs).or_else(|| {
             let others = self.starts != other.starts;
-            others.then(|| "its chains started from other states".to_owned())
+            others.then(|| "its reverse chains started from other states".to_owned())
         })
     }
 }

@@ -310,7 +310,10 @@ impl<'a, M: Model> RunBlock<'a, M> {
         self.block.restore(steps, chains).map_err(RunError::Checkpoint)?;
         self.sums.clone_from(&record.sums);
         self.since_kept.clone_from(&record.since_kept);
-        self.running.clone_from(&record.running);
+        // Whoever follows other observables than before begins to do so here.
+        if record.running.len() == self.running.len() {
+            self.running.clone_from(&record.running);
+        }
         if record.observers.len() != self.observers.len() {
             return Err(RunError::Checkpoint("it was watched by other observers".to_owned()));
         }

@@ -88,12 +88,11 @@ impl Checkpoint {
     }
 
     /// Whether a run like this one has as many chains in every block, and as many numbers of each.
-    pub(super) fn fits(&self, blocks: &[usize], settings: &Settings, tracked: usize) -> bool {
+    pub(super) fn fits(&self, blocks: &[usize], settings: &Settings) -> bool {
         let RunRecord { warmup, thin, blocks: records, .. } = &self.0.driver;
         let whole = |(record, chains): (&BlockRecord, &usize)| {
             record.sums.len() == *chains
                 && record.since_kept.len() == *chains
-                && record.running.len() == tracked
                 && record.running.iter().all(|running| running.len() == *chains)
         };
         (*warmup, *thin) == (settings.warmup, settings.thin)

@@ -60,7 +60,13 @@ impl Folder {
     /// Puts a file in place at once.
     pub(crate) fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(key);
-        let written = atomic_write(&path, bytes, Durability::Later);
+        let written = match atomic_write(&path, bytes, Durability::Later) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir_all(path.parent().unwrap_or(&self.root))
+                    .and_then(|()| atomic_write(&path, bytes, Durability::Later))
+            }
+            written => written,
+        };
         written.map_err(|error| failed("write", &path, &error))?;
         self.unsynced().0.push(path);
         Ok(())

@@ -4,6 +4,7 @@ use super::*;
 use crate::Model;
 use crate::math::{log_sum_exp, softplus};
 use crate::model::rbm::Rbm;
+use crate::rng::{Learning, Stream};
 use crate::space::{Space, States};
 
 /// log π of a state, straight from the formula. Parameters: weights [hidden][row], hidden biases,
@@ -62,7 +63,7 @@ fn phase(machine: &Machine, states: &[u8]) -> Phase {
 }
 
 fn rngs(count: usize) -> Vec<ChainRng> {
-    (0..count).map(|row| ChainRng::new(5, streams::chain(row))).collect()
+    (0..count).map(|row| ChainRng::new(5, Stream::Learning(Learning::Chain, row as u64))).collect()
 }
 
 fn all_states(space: &Space) -> Vec<Vec<u8>> {

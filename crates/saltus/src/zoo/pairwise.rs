@@ -46,7 +46,8 @@ impl PairwiseSpec {
         let sites = self.sites.unwrap_or(joined);
         if sites < joined {
             return Err(ModelError::invalid(format!(
-                "{sites} sites are too few: {path} names site {} and sites count from 0",
+                "at least {joined} sites are needed, not {sites}: {path} names site {}, and sites \
+                 count from 0",
                 joined - 1
             )));
         }

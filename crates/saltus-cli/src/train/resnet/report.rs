@@ -209,10 +209,15 @@ mod tests {
 
     #[test]
     fn the_course_is_made_of_means() {
-        let line = |iteration: usize| {
-            vec![iteration as f64, 0.0, 0.0, iteration as f64, 0.5, 2.0, 0.1, 1e-4, 0.25]
+        let row = |iteration: usize| Iteration {
+            iteration,
+            energy_gap: iteration as f64,
+            acceptance: 0.5,
+            sites_changed_per_step: 2.0,
+            seconds: 0.25,
+            ..Iteration::default()
         };
-        let text = course(&(1..=16).map(line).collect::<Vec<_>>());
+        let text = course(&(1..=16).map(row).collect::<Vec<_>>());
         assert!(text.contains("1–2") && text.contains("15–16"), "{text}");
         // The mean of 15 and 16.
         assert!(text.contains("15.50"), "{text}");

@@ -14,7 +14,7 @@ fn gradients_are_those_of_the_definition() {
     for (rows, columns, hidden, latent, batch, weight) in cases {
         let vae = random(rows, columns, hidden, latent);
         let sizes = *vae.sizes();
-        let mut rng = ChainRng::new(1, Stream::Training(1));
+        let mut rng = ChainRng::new(1, Stream::Data(1));
         let images: Vec<u8> =
             (0..batch * sizes.pixels()).map(|_| u8::from(rng.flip(0.4))).collect();
         let mut noise = vec![0.0; batch * latent];

@@ -318,7 +318,7 @@ mod tests {
             let listed = listed(&machine);
             let (states, logs) = by_sites(&machine);
             let mut counts = vec![0u32; states.len()];
-            let mut rng = ChainRng::new(1, Stream::Annealing(0));
+            let mut rng = ChainRng::new(1, Stream::Annealing(crate::rng::Annealing::Forward, 0));
             let mut state = vec![0; visible];
             for _ in 0..draws {
                 listed.draw(&mut rng, &mut state);
