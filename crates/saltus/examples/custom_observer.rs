@@ -90,7 +90,8 @@ impl Observer for Correlation {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Runs it; public, because a test does, too.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (sites, coupling) = (16, 0.6f32);
     let model = Pairwise::ising_lattice(Lattice::free(1, sites)?, coupling, vec![0.0; sites])?;
     // One site per step, recorded in a journal: counts are followed.

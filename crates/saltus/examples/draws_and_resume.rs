@@ -36,7 +36,8 @@ fn go_on<M: Model>(
     Ok(run.go_into(&mut writer)?.ended)
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Runs it; public, because a test does, too.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sites = 64;
     let model = Pairwise::ising_lattice(Lattice::periodic(8, 8)?, 0.3, vec![0.0; sites])?;
     let short = Settings { chains: 4, warmup: 500, draws: 600, ..Settings::default() };

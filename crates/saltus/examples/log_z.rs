@@ -34,7 +34,8 @@ fn bits(number: u32, sites: usize) -> Vec<u8> {
     (0..sites).map(|site| (number >> site & 1) as u8).collect()
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Runs it; public, because a test does, too.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Pairwise::ising_lattice(Lattice::free(4, 4)?, 0.4, vec![0.1; 16])?;
     let log_probs = enumerate(&model)?;
     let exact = log_sum_exp(&log_probs);

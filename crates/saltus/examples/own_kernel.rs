@@ -132,7 +132,8 @@ fn step<M: Model>(
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Runs it; public, because a test does, too.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (sites, coupling) = (12, 0.5f32);
     let model = Pairwise::ising_lattice(Lattice::free(1, sites)?, coupling, vec![0.0; sites])?;
     let coupling = f64::from(coupling);

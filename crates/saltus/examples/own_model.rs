@@ -118,7 +118,8 @@ fn check<M: Model>(name: &str, model: &M, exact: f64) -> Result<(), Box<dyn std:
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Runs it; public, because a test does, too.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (sites, fugacity) = (24, 2.0);
     let exact = exact_particles(sites, fugacity);
     check("hard core", &HardCore::new(sites, fugacity)?, exact)?;

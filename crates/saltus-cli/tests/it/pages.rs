@@ -26,3 +26,13 @@ fn every_command_about_the_flow_works() {
 fn every_command_about_likelihoods_works() {
     crate::common::run_page(include_str!("../../../../docs/likelihood.md"), SALTUS, 5);
 }
+
+#[test]
+fn every_command_of_a_first_run_works() {
+    crate::common::run_page(include_str!("../../../../docs/first-run.md"), SALTUS, 5);
+}
+
+#[test]
+fn every_command_about_the_command_line_works() {
+    crate::common::run_page(include_str!("../../../../docs/command-line.md"), SALTUS, 3);
+}

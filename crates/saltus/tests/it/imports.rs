@@ -34,7 +34,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let of_tests = ["tests", "exactness", "script"].contains(&name.as_str());
+        let of_tests = ["tests", "exactness", "script", "skeletons"].contains(&name.as_str());
         if path.is_dir() && !of_tests {
             sources(&path, found);
         } else if path.extension().is_some_and(|ending| ending == "rs") && !of_tests {

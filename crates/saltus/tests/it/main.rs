@@ -7,6 +7,7 @@ mod tools;
 mod agreement;
 mod arviz;
 mod book;
+mod examples;
 mod imports;
 mod models;
 #[cfg(feature = "zarr")]
