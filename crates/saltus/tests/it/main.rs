@@ -6,7 +6,11 @@ mod machines;
 
 mod agreement;
 mod arviz;
+mod mixed;
 mod models;
+#[cfg(feature = "zarr")]
+mod own;
+mod panics;
 #[cfg(feature = "zarr")]
 mod resume;
 mod running;
