@@ -267,7 +267,7 @@ mod tests {
         }
         assert!(!followed.added.is_empty());
         let read = record(&states, 4);
-        assert_eq!(Sites::new(&[followed.clone()]), Sites::new(&[read.clone()]));
+        assert_eq!(Sites::new(&[followed.clone()]), Sites::new(std::slice::from_ref(&read)));
         let space = Space::new(5, 4).unwrap();
         assert!(followed.is_sound(&space) && read.is_sound(&space));
         assert!(!SiteRecord { draws: 0, ..followed }.is_sound(&space));

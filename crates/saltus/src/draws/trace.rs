@@ -59,14 +59,15 @@ impl Trace {
         self.series.get(names.position(|known| known == name)?).map(Vec::as_slice)
     }
 
-    /// log π of every draw, chain by chain.
+    /// log π of every draw, chain by chain; no chains if the draws are elsewhere.
     pub fn log_prob(&self) -> &[Vec<f64>] {
-        &self.series[0]
+        self.series.first().map_or(&[], Vec::as_slice)
     }
 
-    /// Hamming distance of every draw to the reference state, chain by chain.
+    /// Hamming distance of every draw to the reference state, chain by chain; no chains if the draws
+    /// are elsewhere.
     pub fn hamming(&self) -> &[Vec<f64>] {
-        &self.series[1]
+        self.series.get(1).map_or(&[], Vec::as_slice)
     }
 
     /// By what each draw counts, chain by chain; none if all count the same.

@@ -4,6 +4,7 @@ use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
 use crate::space::{Space, States};
 use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Larger relative differences of log π mean another model; smaller ones another processor.
 const SAME_LOG_PROB: f64 = 1e-9;
@@ -85,9 +86,12 @@ fn probe<M: Model>(model: &M, seed: u64) -> Vec<f64> {
     let mut cache = model.new_cache(1);
     let evaluate = |state: &[u8]| {
         let mut log_prob = [f64::NAN];
-        match model.log_prob(States::new(state, space.sites()), &mut cache, &mut log_prob) {
-            Ok(()) => log_prob[0],
-            Err(_) => f64::NAN,
+        let states = States::new(state, space.sites());
+        // The code of a user may panic; the run will say so at its first step.
+        let evaluate = AssertUnwindSafe(|| model.log_prob(states, &mut cache, &mut log_prob));
+        match catch_unwind(evaluate) {
+            Ok(Ok(())) => log_prob[0],
+            Ok(Err(_)) | Err(_) => f64::NAN,
         }
     };
     states.chunks_exact(space.sites()).map(evaluate).collect()

@@ -9,7 +9,11 @@ mod arviz;
 mod book;
 mod examples;
 mod imports;
+mod mixed;
 mod models;
+#[cfg(feature = "zarr")]
+mod own;
+mod panics;
 #[cfg(feature = "zarr")]
 mod resume;
 mod running;
