@@ -91,10 +91,9 @@ fn check(
         Some(machine) if arguments.exact => machine.check_enumerable()?,
         Some(_) => {}
         None if arguments.exact => {
-            return usage(format!(
-                "--exact sums over hidden units, which {} has not",
-                subject.in_words().1
-            ));
+            return usage(
+                "--exact sums over hidden units, which only RBMs and DBNs have".to_owned(),
+            );
         }
         None if transition == Transition::Alternating => {
             return usage("--sampler alternating is for RBMs, which have hidden units".to_owned());

@@ -93,9 +93,10 @@ methods! {
 /// assert_eq!(sampler.to_string(), "pas");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Sampler {
     /// Which one.
+    #[serde(rename = "sampler")]
     pub method: Method,
     /// Its balancing function, if it has one.
     #[serde(rename = "weight")]

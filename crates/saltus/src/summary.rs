@@ -174,7 +174,7 @@ fn observables(trace: &Trace) -> Vec<ObservableSummary> {
         own.filter_map(|name| Some((name, trace.series(name)?))).collect();
     // An observable of that name is somebody's own.
     if trace.series(ENERGY).is_none() {
-        named.insert(1, (ENERGY, &energy));
+        named.insert(named.len().min(1), (ENERGY, &energy));
     }
     named
         .par_iter()

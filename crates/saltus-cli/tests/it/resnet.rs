@@ -101,8 +101,8 @@ fn the_likelihood_of_what_was_learnt_is_estimated() {
     assert!(apart < 5.0 * error, "{found} {other}");
 
     for (options, code, sentence) in [
-        ("--exact", 2, "hidden units, which a deep model has not"),
-        ("--sampler alternating", 2, "is for machines"),
+        ("--exact", 2, "hidden units, which only RBMs and DBNs have"),
+        ("--sampler alternating", 2, "is for RBMs"),
         ("--data x --dataset static-mnist --binarise threshold", 2, "--binarise is about machines"),
         ("--data /nowhere --dataset static-mnist", 1, "belong there"),
         ("--data /nowhere --dataset statik-mnist", 1, "did you mean 'static-mnist'?"),

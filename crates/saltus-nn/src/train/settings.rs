@@ -12,9 +12,9 @@ use std::str::FromStr;
 
 /// How to train a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TrainSettings {
     /// The sampler that moves the chains, and what its scale is adapted to.
+    #[serde(flatten)]
     pub sampler: Sampler,
     /// Its steps per iteration; a step of gibbs redraws one site.
     pub steps: usize,

@@ -369,7 +369,7 @@ fn what_cannot_be_annealed_is_refused_in_a_sentence() {
     assert!(refused(Ais::new(&machine, other.clone())).contains("with other settings"));
     assert!(refused(Ais::alternating(&machine, good.clone())).contains("with other settings"));
     let back = Ais::new(&machine, good.clone()).reverse_from(vec![0; 16]);
-    assert!(refused(back).contains("its chains started from other states"));
+    assert!(refused(back).contains("its reverse chains started from other states"));
     let other = Rbm::random(8, 4, 2, 0).unwrap();
     assert!(refused(Ais::new(&other, good.clone())).contains("log π of a state was"));
     assert!(!refused(Ais::new(&other, good.clone())).contains("reverse chains"));
@@ -398,7 +398,7 @@ fn reverse_chains_that_start_elsewhere_are_not_resumed() {
     let kept = kept.unwrap();
     let other = from(&machine, &settings, [one[1], one[0]]).resume(kept.clone());
     let sentence = other.go().unwrap_err().to_string();
-    assert!(sentence.ends_with("its chains started from other states"), "{sentence}");
+    assert!(sentence.ends_with("its reverse chains started from other states"), "{sentence}");
     assert!(from(&machine, &settings, one).resume(kept).go().is_ok());
 }
 

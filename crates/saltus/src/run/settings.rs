@@ -14,9 +14,10 @@ use std::time::Duration;
 /// assert_eq!((settings.chains, settings.draws), (8, 5000));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Settings {
     /// The sampler, and how its scale is found.
+    #[serde(flatten)]
     pub sampler: Sampler,
     /// Number of chains.
     pub chains: usize,

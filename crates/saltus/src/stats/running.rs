@@ -132,7 +132,8 @@ pub fn running_ess<'a>(chains: impl IntoIterator<Item = &'a Running>) -> f64 {
         return 0.0;
     }
     let variance = all.variance();
-    if variance <= 0.0 {
+    // Chains that stand still are worth nothing, also at different places.
+    if totals.iter().all(|chain| chain.variance() <= 0.0) {
         return 0.0;
     }
     // Squared deviation of Σ w(x − mean), from the deviations of so many independent parts of it.
@@ -166,7 +167,7 @@ pub fn running_ess<'a>(chains: impl IntoIterator<Item = &'a Running>) -> f64 {
     }
     let draws: f64 =
         chains.iter().map(|chain| chain.length as f64 * chain.batches.len() as f64).sum();
-    if worst <= 0.0 { draws } else { (variance * all.weight * all.weight / worst).min(draws) }
+    if worst <= 0.0 { 0.0 } else { (variance * all.weight * all.weight / worst).min(draws) }
 }
 
 /// Split R-hat of all chains; none if there are too few draws, infinite if they stand still at

@@ -196,9 +196,10 @@ fn hidden_markov_models_and_rbms() {
     hidden(Steps::Few);
 }
 
+/// A forbidden state and steep walls: no sampler forgets its start in few steps.
 #[test]
 fn closures() {
-    closure(Steps::Few);
+    closure(Steps::Many);
 }
 
 #[test]
@@ -208,7 +209,6 @@ fn every_model_with_many_steps() {
     potts(Steps::Many);
     independent(Steps::Many);
     hidden(Steps::Many);
-    closure(Steps::Many);
 }
 
 #[test]
