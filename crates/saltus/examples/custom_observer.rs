@@ -34,7 +34,7 @@ impl Count for Staggered {
     }
 
     fn change(&self, site: usize, from: u8, to: u8) -> i64 {
-        let sign = if site % 2 == 0 { 1 } else { -1 };
+        let sign = if site.is_multiple_of(2) { 1 } else { -1 };
         sign * (i64::from(to) - i64::from(from))
     }
 
