@@ -3,10 +3,11 @@
 # Usage: experiments/learning/run.sh FOLDER DATA, with DATA the folder that has the datasets' folders.
 #
 # Every cell leaves FOLDER/NAME.json (its likelihood) and is skipped where that exists, so that the same command goes on
-# after a stop. `saltus` must be built with `--features deep`.
+# after a stop. `saltus` must be built with `--features deep`, and `saltus-lab` be there.
 set -euo pipefail
 folder=$1 data=$2
 saltus=${SALTUS:-target/release/saltus}
+lab=${SALTUS_LAB:-target/release/saltus-lab}
 mkdir -p "$folder"
 
 judge() { # NAME MODEL-FILE DATASET OPTION…
@@ -48,7 +49,7 @@ autoencoder() { # DATASET
     local name=vae-$1
     [ -e "$folder/$name.json" ] && return
     date "+%T $name"
-    "$saltus" train vae --data "$data" --dataset "$1" --epochs 100 --warmup 20 --patience 20 --samples 500 --force \
+    "$lab" train vae --data "$data" --dataset "$1" --epochs 100 --warmup 20 --patience 20 --samples 500 --force \
         --out "$folder/$name.safetensors" --json --quiet > "$folder/$name.json.part"
     mv "$folder/$name.json.part" "$folder/$name.json"
 }

@@ -13,16 +13,15 @@ use crate::{announce, interrupt, say};
 use images::test_images;
 use json::print_json;
 use report::{About, Found, ReverseFrom, print_text};
+use saltus::Control;
 use saltus::Ended;
 use saltus::ais::{
     Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings, mean_log_prob,
 };
 use saltus::model::rbm::{Enumerated, Rbm};
 use saltus::rng::{ChainRng, Stream};
-use saltus::run::Wish;
-use std::path::Path;
 use std::time::Duration;
-use subject::Subject;
+use subject::{Prepared, Subject};
 
 /// Time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
@@ -31,7 +30,7 @@ const DRAWS: usize = 10;
 
 /// Estimates and prints.
 pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
-    let subject = Subject::load(&arguments.file)?;
+    let subject = Subject::new(arguments)?;
     let transition = arguments.sampler.unwrap_or_else(|| subject.default_transition());
     let settings = arguments.settings(transition);
     check(arguments, &subject, transition, &settings)?;
@@ -83,7 +82,7 @@ fn check(
     settings: &AisSettings,
 ) -> Result<(), Failure> {
     let usage = |sentence: String| Err(Failure::Usage(sentence));
-    if let (Transition::Alternating, Some(option)) = (transition, arguments.about_samplers()) {
+    if let (Transition::Alternating, Some(option)) = (transition, arguments.moves.given()) {
         return usage(format!(
             "{option} is about samplers of the pixels alone: name one by --sampler"
         ));
@@ -92,18 +91,36 @@ fn check(
         Some(machine) if arguments.exact => machine.check_enumerable()?,
         Some(_) => {}
         None if arguments.exact => {
-            return usage("--exact sums over hidden units, which a deep model has not".to_owned());
+            return usage(
+                "--exact sums over hidden units, which only RBMs and DBNs have".to_owned(),
+            );
         }
         None if transition == Transition::Alternating => {
-            return usage(
-                "--sampler alternating is for machines: a deep model has no hidden units"
-                    .to_owned(),
-            );
+            return usage("--sampler alternating is for RBMs, which have hidden units".to_owned());
         }
         None => {}
     }
+    if subject.machine().is_none() && matches!(subject, Subject::Named(..)) {
+        let of_images = [arguments.data.is_some(), arguments.dataset.is_some()];
+        if of_images.contains(&true) {
+            return usage("--data is about learnt models: name a file".to_owned());
+        }
+    }
+    if arguments.data.is_some() != arguments.dataset.is_some() {
+        return usage("--data and --dataset go together".to_owned());
+    }
+    if arguments.binarise.is_some() && arguments.data.is_none() {
+        return usage("--binarise is about images: name them by --data and --dataset".to_owned());
+    }
     let space = subject.space_of_chains();
-    settings.check(space)?;
+    let traits = match transition {
+        Transition::Alternating => saltus::kernel::layers::traits(),
+        Transition::Sampler(_) => {
+            settings.sampler.check(space).map_err(AisError::from)?;
+            settings.sampler.traits(space)
+        }
+    };
+    settings.check(&traits)?;
     Demand {
         sites: space.sites(),
         values: space.values(),
@@ -180,27 +197,24 @@ fn anneal(
 ) -> Result<AisOutcome, Failure> {
     let About { arguments, settings, .. } = *about;
     let mut view = View::new("", arguments.quiet).after(about.done.unwrap_or(0));
-    let of_machine = |machine| match about.transition {
-        Transition::Alternating => Ais::alternating(machine, settings),
-        Transition::Sampler(_) => Ais::new(machine, settings),
+    let prepared = Prepared {
+        starts,
+        monitor: Box::new(|progress| show(&mut view, progress)),
+        keeper: arguments.checkpoint.as_deref().map(|path| (CHECKPOINT_EVERY, path)),
+        resumed,
     };
-    let ais = match about.subject {
-        Subject::Machine(machine) => of_machine(machine),
-        Subject::Network(network) => of_machine(network.top()),
+    let settings = settings.clone();
+    let of_machine = |machine, prepared: Prepared<'_>| match about.transition {
+        Transition::Alternating => prepared.go(Ais::alternating(machine, settings.clone())),
+        Transition::Sampler(_) => prepared.go(Ais::new(machine, settings.clone())),
+    };
+    let outcome = match about.subject {
+        Subject::Machine(machine) => of_machine(machine, prepared),
+        Subject::Network(network) => of_machine(network.top(), prepared),
         #[cfg(feature = "deep")]
-        Subject::Deep(model) => Ais::new(&**model, settings),
+        Subject::Deep(model) => prepared.go(Ais::new(&**model, settings)),
+        Subject::Named(_, model) => model.anneal(settings, prepared),
     };
-    let mut ais = ais.reverse_from(starts).monitor(|progress| show(&mut view, progress));
-    if let Some(checkpoint) = resumed {
-        ais = ais.resume(checkpoint);
-    }
-    if let Some(path) = &arguments.checkpoint {
-        let path: &Path = path;
-        ais = ais.keep(CHECKPOINT_EVERY, move |checkpoint| {
-            checkpoint.save(path).map_err(|error| error.to_string())
-        });
-    }
-    let outcome = ais.go();
     view.finish();
     outcome.map_err(|error| match (error, &arguments.checkpoint) {
         (error @ AisError::Checkpoint(_), Some(path)) => Failure::Failed(format!(
@@ -211,7 +225,7 @@ fn anneal(
     })
 }
 
-fn show(view: &mut View, AisProgress { tuning, done }: AisProgress) -> Wish {
+fn show(view: &mut View, AisProgress { tuning, done }: AisProgress) -> Control {
     let (phase, what) = if tuning { ("tuning", "rounds") } else { ("annealing", "temperatures") };
     let wish = view.tell(phase, done, |since| pace(what, done, since));
     // What comes next counts other things.
@@ -240,6 +254,8 @@ fn likelihood(
         #[cfg(feature = "deep")]
         Subject::Deep(model) => mean_log_prob(&**model, images, threads, monitor),
         Subject::Network(network) => network.mean_log_bound(images, DRAWS, seed, threads, monitor),
+        // Images are refused before.
+        Subject::Named(..) => return Ok(None),
     };
     view.finish();
     Ok(found?)

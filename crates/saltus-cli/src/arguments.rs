@@ -1,36 +1,30 @@
 //! What can be written on the command line.
 
 mod ais;
-mod flow;
 mod model;
-mod paper;
 #[cfg(feature = "deep")]
 mod resnet;
+mod sampler;
 mod store;
 mod train;
-#[cfg(feature = "deep")]
-mod vae;
 
 pub use ais::{AisArguments, Transition};
-pub use flow::FlowArguments;
 pub use model::*;
-pub use paper::PaperArguments;
 #[cfg(feature = "deep")]
-pub use resnet::{Backend, TrainResnetArguments};
+pub use resnet::{Backend, TrainResnetArguments, dataset};
+pub use sampler::{DifferencesKind, SamplerArguments};
 pub use store::{ExportArguments, StoreArguments};
 pub use train::{
     BinariseArgument, TrainArguments, TrainDbnArguments, TrainRbmArguments, TrainedModel,
     TrainingArguments,
 };
-#[cfg(feature = "deep")]
-pub use vae::TrainVaeArguments;
 
 use crate::contender::Contender;
+use crate::moved::MovedArguments;
 use crate::observe::Observe;
 use crate::parse;
 use clap::{Args, Parser, Subcommand};
-use saltus::kernel::closeness::Closeness;
-use saltus::{Differences, Sampler, Settings, Solver, Weight};
+use saltus::{Method, Settings};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,7 +38,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the models, samplers and weight functions
+    /// List the models, samplers and balancing functions
     List(ListArguments),
     /// Sample from a model and sum up how it went
     Sample(SampleArguments),
@@ -58,10 +52,12 @@ pub enum Command {
     Train(TrainArguments),
     /// Estimate the normaliser of a learnt machine, and how likely it finds test images
     Ais(AisArguments),
-    /// Repeat the paper's sampling study: tables, figures, and a verdict on each of its claims
-    Paper(PaperArguments),
-    /// Follow the gradient flow itself, on a few states: densities, divergence, distances, particles
-    Flow(FlowArguments),
+    /// The paper's sampling study (in saltus-lab)
+    #[command(hide = true)]
+    Paper(MovedArguments),
+    /// The gradient flow on a few states (in saltus-lab)
+    #[command(hide = true)]
+    Flow(MovedArguments),
 }
 
 #[derive(Debug, Args)]
@@ -84,7 +80,7 @@ pub struct SampleArguments {
     pub model: Option<ModelArguments>,
     /// Sampler [default: dlmc]; `saltus list` names them all
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN, value_parser = sampler)]
-    pub sampler: Option<Sampler>,
+    pub sampler: Option<Method>,
     /// Also keep a weighted sum of the sites: FILE has lines 'site weight' or 'site value weight'
     #[arg(long, global = true, value_name = "NAME=FILE", help_heading = OUTPUT)]
     pub observe: Vec<Observe>,
@@ -144,31 +140,21 @@ pub struct ReportArguments {
 }
 
 /// Samplers of a comparison unless others are named.
-pub const COMPARED: [Sampler; 6] =
-    [Sampler::Rwm, Sampler::Gwg, Sampler::Pas, Sampler::Dmala, Sampler::Dlmcf, Sampler::Dlmc];
+pub const COMPARED: [Method; 6] =
+    [Method::Rwm, Method::Gwg, Method::Pas, Method::Dmala, Method::Dlmcf, Method::Dlmc];
 
 const RUN: &str = "Run";
 const OUTPUT: &str = "Output";
 
-fn sampler(name: &str) -> Result<Sampler, String> {
+fn sampler(name: &str) -> Result<Method, String> {
     name.trim().parse()
 }
 
 /// How to run, whatever the model. Global, so that it may stand before or after the model's name.
 #[derive(Clone, Debug, Args)]
 pub struct RunArguments {
-    /// Weight function [default: sqrt]: sqrt, ratio, min, max or sum
-    #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
-    pub weight: Option<Weight>,
-    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler, exact or metropolised
-    #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
-    pub solver: Option<Solver>,
-    /// Values are levels: changes over d of them are proposed e^(−(d − 1)/LENGTH) times as readily
-    #[arg(
-        long, global = true, value_name = "LENGTH", help_heading = RUN,
-        value_parser = parse::finite, allow_negative_numbers = true
-    )]
-    pub ordinal: Option<f64>,
+    #[command(flatten)]
+    pub moves: SamplerArguments,
     /// Number of chains [default: 100]
     #[arg(
         long, global = true, value_name = "N", help_heading = RUN,
@@ -205,18 +191,6 @@ pub struct RunArguments {
         value_parser = parse::threads, allow_negative_numbers = true
     )]
     pub threads: Option<usize>,
-    /// Acceptance to tune to [default: 0.574, for rwm 0.234]
-    #[arg(
-        long, global = true, value_name = "A", help_heading = RUN,
-        value_parser = parse::finite, allow_negative_numbers = true
-    )]
-    pub target_acceptance: Option<f64>,
-    /// Fixed step size, or number of sites (rwm, pas), instead of tuning
-    #[arg(
-        long, global = true, value_name = "H", help_heading = RUN, value_parser = parse::finite,
-        allow_negative_numbers = true, conflicts_with = "target_acceptance"
-    )]
-    pub scale: Option<f64>,
     /// Stop a run after this time (30s, 10m, 2h) with what it has
     #[arg(
         long, global = true, value_name = "TIME", help_heading = RUN,
@@ -229,29 +203,23 @@ pub struct RunArguments {
     /// No progress
     #[arg(long, global = true, help_heading = OUTPUT)]
     pub quiet: bool,
+    /// Exit with code 4 if there is a finding that warns
+    #[arg(long, global = true, help_heading = OUTPUT)]
+    pub strict: bool,
 }
 
 impl RunArguments {
     /// The settings of a run of one sampler.
-    pub fn settings(&self, sampler: Sampler, differences: Differences) -> Settings {
+    pub fn settings(&self, method: Method) -> Settings {
         let default = Settings::default();
         Settings {
-            sampler,
-            weight: self.weight.unwrap_or_default(),
-            solver: self.solver.unwrap_or_default(),
-            closeness: match self.ordinal {
-                None => Closeness::Equal,
-                Some(length) => Closeness::Ordinal { length },
-            },
-            differences,
+            sampler: self.moves.sampler(method),
             chains: self.chains.unwrap_or(default.chains),
             warmup: self.warmup.unwrap_or(default.warmup),
             draws: self.draws.unwrap_or(default.draws),
             thin: self.thin.unwrap_or(default.thin),
             seed: self.seed.unwrap_or(default.seed),
             threads: self.threads,
-            target_acceptance: self.target_acceptance,
-            scale: self.scale,
             time_limit: self.time_limit,
             ..default
         }
@@ -275,8 +243,8 @@ mod tests {
         let default = Settings::default();
         let defaults = [
             ("sampler", default.sampler.to_string()),
-            ("weight", default.weight.to_string()),
-            ("solver", default.solver.to_string()),
+            ("weight", default.sampler.balancing.to_string()),
+            ("solver", default.sampler.solver.to_string()),
             ("chains", default.chains.to_string()),
             ("warmup", default.warmup.to_string()),
             ("draws", default.draws.to_string()),

@@ -1,14 +1,15 @@
 //! `saltus compare`: the same run for several samplers, side by side.
 
 use crate::arguments::{COMPARED, CompareArguments};
-use crate::contender::Contender;
+use crate::contender::{self, Contender, has_scale};
 use crate::failure::{Failure, Finish};
-use crate::model::{About, Context, UseModel, with_model};
+use crate::model::{self, Context, with_model};
 use crate::plot::bars::{Bar, BarPlot, Panel};
 use crate::progress::View;
-use crate::{announce, interrupt, plot, say, table};
-use saltus::sampler::Scale;
-use saltus::{Ended, Model, Run, Sampler, Settings, Summary};
+use crate::{advice, announce, interrupt, plot, say, table};
+use saltus::kernel::Kind;
+use saltus::zoo::{Title, UseModel};
+use saltus::{Ended, Model, Run, Sampler, Settings, Space, Summary};
 use serde::Serialize;
 use std::io::Write;
 
@@ -17,16 +18,13 @@ pub fn run(arguments: CompareArguments) -> Result<Finish, Failure> {
     for path in &arguments.plot {
         plot::check_name(path)?;
     }
-    let differences = arguments.model.differences();
     let contenders: Vec<Contender> = if arguments.samplers.is_empty() {
-        COMPARED.map(|sampler| Contender { sampler, solver: None }).to_vec()
+        COMPARED.map(|method| Contender { method, solver: None }).to_vec()
     } else {
         arguments.samplers.clone()
     };
-    let all_settings: Vec<Settings> = contenders
-        .iter()
-        .map(|one| one.settings(arguments.run.settings(one.sampler, differences)))
-        .collect();
+    let all_settings: Vec<Settings> =
+        contenders.iter().map(|one| one.settings(arguments.run.settings(one.method))).collect();
     let context = Context {
         seed: arguments.run.model_seed.unwrap_or(0),
         chains: all_settings.first().map_or(1, |settings| settings.chains),
@@ -44,19 +42,36 @@ struct Comparing<'a> {
 #[derive(Serialize)]
 struct Comparison {
     model: &'static str,
-    runs: Vec<Summary>,
+    runs: Vec<Compared>,
+}
+
+/// One of the runs, with its verdict in words.
+#[derive(Serialize)]
+struct Compared {
+    #[serde(flatten)]
+    summary: Summary,
+    fine: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl From<Summary> for Compared {
+    fn from(summary: Summary) -> Self {
+        let (fine, warnings) = (advice::fine(&summary), advice::warnings(&summary));
+        Self { summary, fine, warnings }
+    }
 }
 
 impl UseModel for Comparing<'_> {
     type Output = Result<Finish, Failure>;
 
-    fn call<M: Model>(self, about: About, model: &M) -> Self::Output {
+    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
         let Self { all_settings, arguments } = self;
         let CompareArguments { run: options, .. } = arguments;
         for settings in &all_settings {
-            settings.check(model.space())?;
+            settings.sampler.check(model.space()).map_err(saltus::RunError::from)?;
+            settings.check(&settings.sampler.traits(model.space()))?;
         }
-        let heading = heading(&about, model, &all_settings);
+        let heading = heading(&title, model.shown_space(), &all_settings);
         announce(&heading, options.json, options.quiet)?;
         interrupt::listen();
         let mut finish = Finish::Complete;
@@ -65,13 +80,14 @@ impl UseModel for Comparing<'_> {
             let name = Contender::from(settings).to_string();
             let mut view = View::new(&name, options.quiet);
             let settings = match arguments.best_acceptance {
-                true => &best_acceptance(model, settings, &mut view)?,
+                true => &best_acceptance(&model, settings, &mut view)?,
                 false => settings,
             };
-            let outcome = Run::new(model, settings).monitor(|progress| view.show(progress)).go()?;
+            let run = Run::new(&model, settings.clone());
+            let outcome = run.monitor(|progress| view.show(progress)).go()?;
             view.finish();
-            let mut summary = Summary::new(about.name, &outcome);
-            summary.description = Some(about.words.clone());
+            let mut summary = Summary::new(title.name, &outcome);
+            summary.description = Some(title.words.clone());
             runs.push(summary);
             finish = worse(finish, Finish::from(&outcome.ended));
             if matches!(outcome.ended, Ended::Failed { .. }) {
@@ -85,7 +101,8 @@ impl UseModel for Comparing<'_> {
                 break;
             }
         }
-        let picture = picture(&about, &runs, arguments.best_acceptance);
+        let converged = runs.iter().all(|run| run.converged);
+        let picture = picture(&title, &runs, arguments.best_acceptance);
         if !arguments.plot.is_empty() {
             let svg = picture.svg();
             for path in &arguments.plot {
@@ -94,7 +111,10 @@ impl UseModel for Comparing<'_> {
         }
         let mut out = std::io::stdout().lock();
         if options.json {
-            serde_json::to_writer_pretty(&mut out, &Comparison { model: about.name, runs })?;
+            serde_json::to_writer_pretty(
+                &mut out,
+                &Comparison { model: title.name, runs: runs.into_iter().map(Into::into).collect() },
+            )?;
             writeln!(out)?;
         } else {
             writeln!(out, "{}", table::of_runs(&runs))?;
@@ -105,7 +125,7 @@ impl UseModel for Comparing<'_> {
             }
         }
         out.flush()?;
-        Ok(finish)
+        Ok(finish.strictly(options.strict, converged))
     }
 }
 
@@ -120,16 +140,16 @@ fn best_acceptance<M: Model>(
     settings: &Settings,
     view: &mut View,
 ) -> Result<Settings, Failure> {
-    if settings.sampler.scale() == Scale::None {
+    if !has_scale(settings.sampler.method) {
         return Ok(settings.clone());
     }
     let mut best = (0.0, settings.clone());
     for target in ACCEPTANCES {
-        let target_acceptance = Some(target);
-        let chosen = Settings { target_acceptance, ..settings.clone() };
+        let sampler = Sampler { target_acceptance: Some(target), ..settings.sampler.clone() };
+        let chosen = Settings { sampler, ..settings.clone() };
         let draws = (settings.draws / TRIAL.0).max(TRIAL.1).min(settings.draws);
         let trial = Settings { draws, ..chosen.clone() };
-        let outcome = Run::new(model, &trial).monitor(|progress| view.show(progress)).go()?;
+        let outcome = Run::new(model, trial).monitor(|progress| view.show(progress)).go()?;
         if outcome.sites_changed_per_step > best.0 {
             best = (outcome.sites_changed_per_step, chosen);
         }
@@ -143,16 +163,17 @@ fn best_acceptance<M: Model>(
 /// Colours of the bars: what a sampler knows of its target.
 const KINDS: [&str; 3] = ["without differences", "few sites per step", "all sites per step"];
 
-fn kind(sampler: Sampler) -> usize {
-    match sampler {
-        Sampler::Rwm | Sampler::Hb | Sampler::Bg | Sampler::Gibbs => 0,
-        Sampler::Lb1 | Sampler::Gwg | Sampler::Dld | Sampler::Pas => 1,
-        Sampler::Dmala | Sampler::Dlmcf | Sampler::Dlmc => 2,
+/// The colour of a run.
+fn group(run: &Summary) -> usize {
+    match run.kind {
+        Kind::WithoutDifferences => 0,
+        Kind::FewSites => 1,
+        Kind::AllSites => 2,
     }
 }
 
 /// The two measures of the paper's figures, and what acceptances were chosen by.
-fn picture(about: &About, runs: &[Summary], best_acceptance: bool) -> BarPlot {
+fn picture(title: &Title, runs: &[Summary], best_acceptance: bool) -> BarPlot {
     // The spread of the chains, in the unit of the bar.
     let spread = |run: &Summary, value: f64| {
         let error = (run.chains > 1).then(|| value * run.ess.sd / run.ess.mean);
@@ -160,10 +181,10 @@ fn picture(about: &About, runs: &[Summary], best_acceptance: bool) -> BarPlot {
     };
     let panel = |title: &str, is_of_ess: bool, value: fn(&Summary) -> f64| {
         let bars = runs.iter().map(|run| Bar {
-            label: Contender::from(run).to_string(),
+            label: contender::name(run),
             value: value(run),
             error: if is_of_ess { spread(run, value(run)) } else { None },
-            group: kind(run.sampler),
+            group: group(run),
         });
         Panel { title: title.to_owned(), bars: bars.collect() }
     };
@@ -176,13 +197,13 @@ fn picture(about: &About, runs: &[Summary], best_acceptance: bool) -> BarPlot {
     }
     let chains = runs.first().map_or(0, |run| run.chains);
     let draws = runs.first().map_or(0, |run| run.draws);
-    let (title, parameters) = about.words.split_once(", ").unwrap_or((&about.words, ""));
+    let (name, parameters) = title.words.split_once(", ").unwrap_or((&title.words, ""));
     let subtitles = [
         parameters.to_owned(),
         format!("mean and standard deviation over {chains} chains of {draws} draws, log scale"),
     ];
     BarPlot {
-        title: title.to_owned(),
+        title: name.to_owned(),
         subtitles: subtitles.into_iter().filter(|line| !line.is_empty()).collect(),
         panels,
         groups: KINDS.to_vec(),
@@ -192,7 +213,7 @@ fn picture(about: &About, runs: &[Summary], best_acceptance: bool) -> BarPlot {
 /// A failure outweighs an early end, which outweighs success.
 fn worse(one: Finish, other: Finish) -> Finish {
     let weight = |finish| match finish {
-        Finish::Complete => 0,
+        Finish::Complete | Finish::Found => 0,
         Finish::Early => 1,
         Finish::Failed => 2,
     };
@@ -200,16 +221,17 @@ fn worse(one: Finish, other: Finish) -> Finish {
 }
 
 /// What is being sampled, and how.
-fn heading<M: Model>(about: &About, model: &M, all_settings: &[Settings]) -> String {
+fn heading(title: &Title, space: &Space, all_settings: &[Settings]) -> String {
     let names: Vec<String> =
         all_settings.iter().map(|settings| Contender::from(settings).to_string()).collect();
     let shared = all_settings.first().cloned().unwrap_or_default();
-    let Settings { weight, chains, warmup, draws, thin, .. } = shared;
+    let Settings { sampler, chains, warmup, draws, thin, .. } = shared;
     let every = if thin == 1 { String::new() } else { format!(", one every {thin} steps") };
     format!(
-        "{}samplers {}, weight function {weight}\n\
+        "{}samplers {}, balancing function {}\n\
          chains   {chains}, each with {warmup} steps of warm-up and {draws} draws{every}\n",
-        about.heading(model.space()),
+        model::heading(title, space),
         names.join(" "),
+        sampler.balancing,
     )
 }

@@ -1,13 +1,13 @@
 //! A sampler in a comparison, with its solver if it is DLMC: `dlmc`, `dlmc:exact`.
 
-use saltus::{Sampler, Settings, Solver, Summary};
+use saltus::{Method, Sampler, Settings, Solver, Summary};
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contender {
-    pub sampler: Sampler,
+    pub method: Method,
     /// If one was named.
     pub solver: Option<Solver>,
 }
@@ -15,30 +15,28 @@ pub struct Contender {
 impl Contender {
     /// The settings of its run, from those that all have in common.
     pub fn settings(self, common: Settings) -> Settings {
-        let solver = match self.sampler {
-            Sampler::Dlmc => self.solver.unwrap_or(common.solver),
+        let solver = match self.method {
+            Method::Dlmc => self.solver.unwrap_or(common.sampler.solver),
             _ => Solver::default(),
         };
-        let settings = Settings { sampler: self.sampler, solver, ..common };
+        let mut sampler = Sampler { method: self.method, solver, ..common.sampler };
         // A scale or a target is meant for the samplers that have one.
-        match self.sampler.scale() {
-            saltus::sampler::Scale::None => {
-                Settings { scale: None, target_acceptance: None, ..settings }
-            }
-            _ => settings,
+        if !has_scale(self.method) {
+            (sampler.scale, sampler.target_acceptance) = (None, None);
         }
+        Settings { sampler, ..common }
     }
+}
+
+/// Whether a sampler has a scale to set or to tune.
+pub fn has_scale(method: Method) -> bool {
+    let space = saltus::Space::new(1, 2);
+    space.is_ok_and(|space| method.traits(&space).scale.is_some())
 }
 
 impl From<&Settings> for Contender {
     fn from(settings: &Settings) -> Self {
-        Self { sampler: settings.sampler, solver: Some(settings.solver) }
-    }
-}
-
-impl From<&Summary> for Contender {
-    fn from(summary: &Summary) -> Self {
-        Self { sampler: summary.sampler, solver: summary.solver }
+        Self { method: settings.sampler.method, solver: Some(settings.sampler.solver) }
     }
 }
 
@@ -50,20 +48,28 @@ impl FromStr for Contender {
             None => (text.trim(), None),
             Some((sampler, solver)) => (sampler, Some(solver.parse()?)),
         };
-        let sampler: Sampler = sampler.parse()?;
-        if solver.is_some() && sampler != Sampler::Dlmc {
-            return Err(format!("{sampler} has no solver to choose: that is about dlmc"));
+        let method: Method = sampler.parse()?;
+        if solver.is_some() && method != Method::Dlmc {
+            return Err(format!("{method} has no solver to choose: that is about dlmc"));
         }
-        Ok(Self { sampler, solver })
+        Ok(Self { method, solver })
     }
 }
 
 impl Display for Contender {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self.solver {
-            Some(solver) if solver != Solver::default() => write!(f, "{}:{solver}", self.sampler),
-            _ => write!(f, "{}", self.sampler),
+            Some(solver) if solver != Solver::default() => write!(f, "{}:{solver}", self.method),
+            _ => write!(f, "{}", self.method),
         }
+    }
+}
+
+/// What a run is called among others: its sampler, with the solver if that is not the default.
+pub fn name(summary: &Summary) -> String {
+    match summary.solver {
+        Some(solver) if solver != Solver::default() => format!("{}:{solver}", summary.sampler),
+        _ => summary.sampler.clone(),
     }
 }
 

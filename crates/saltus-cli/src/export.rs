@@ -2,7 +2,7 @@
 
 use crate::arguments::ExportArguments;
 use crate::failure::{Failure, Finish};
-use saltus::sink::STATISTICS;
+use saltus::draws::sink::STATISTICS;
 use saltus::store::Stored;
 use std::fs::File;
 use std::io::{BufWriter, Write};

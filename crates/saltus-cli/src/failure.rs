@@ -16,16 +16,24 @@ pub enum Finish {
     Early,
     /// A chain failed; what was drawn before is reported.
     Failed,
+    /// Everything that was asked, and findings that warn, which are not to be passed over.
+    Found,
 }
 
 impl Finish {
-    /// 0, 3 or 1.
+    /// 0, 3, 1 or 4.
     pub fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {
             Self::Complete => 0,
             Self::Early => 3,
             Self::Failed => 1,
+            Self::Found => 4,
         })
+    }
+
+    /// The same, unless findings are not to be passed over and there are some.
+    pub fn strictly(self, strict: bool, converged: bool) -> Self {
+        if strict && !converged && self == Self::Complete { Self::Found } else { self }
     }
 }
 
@@ -85,7 +93,7 @@ impl From<ModelError> for Failure {
         match error {
             // A model that is impossible without a file came from impossible options.
             ModelError::Invalid(sentence) => Self::Usage(sentence),
-            ModelError::File { .. } | ModelError::Evaluation(_) => Self::Failed(error.to_string()),
+            error => Self::Failed(error.to_string()),
         }
     }
 }
@@ -104,8 +112,10 @@ impl From<RunError> for Failure {
 impl From<AisError> for Failure {
     fn from(error: AisError) -> Self {
         match error {
-            AisError::Settings(error) => error.into(),
-            AisError::Temperatures(_) | AisError::Weighted(_) => Self::Usage(error.to_string()),
+            AisError::Sampler(_)
+            | AisError::Zero(_)
+            | AisError::Temperatures(_)
+            | AisError::Weighted(_) => Self::Usage(error.to_string()),
             _ => Self::Failed(error.to_string()),
         }
     }

@@ -2,11 +2,11 @@
 
 use crate::arguments::{ModelArguments, RunArguments, SampleArguments, StoreArguments};
 use crate::failure::Failure;
-use crate::model::About;
 use crate::observe::Observe;
-use saltus::linear::Linear;
+use saltus::draws::linear::Linear;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
-use saltus::{Ended, Model, Outcome, Run, RunError, Sampler, Settings, Space};
+use saltus::zoo::Title;
+use saltus::{Ended, Method, Model, Outcome, Run, RunError, Seconds, Settings, Space};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -86,7 +86,7 @@ impl Job {
         let settings = Settings {
             until_ess: store.until_ess,
             until_rhat: store.until_rhat,
-            ..run.settings(arguments.sampler.unwrap_or_default(), model.differences())
+            ..run.settings(arguments.sampler.unwrap_or_default())
         };
         let config = Config {
             model: model.clone(),
@@ -131,29 +131,30 @@ impl Job {
     }
 
     /// Opens the store, before anything is said or drawn.
-    pub fn open<M: Model>(&self, about: &About, model: &M) -> Result<Store, Failure> {
+    pub fn open<M: Model>(&self, title: &Title, model: &M) -> Result<Store, Failure> {
+        let space = model.shown_space();
         let description = |keep| Description {
-            description: Some(about.words.clone()),
-            lattice: about.lattice.map(|size| [size.rows, size.columns]),
+            description: Some(title.words.clone()),
             keep,
             config: serde_json::json!(self.config.with_absolute_paths()),
-            ..Description::new(about.name, model.space(), &self.settings)
+            ..Description::new(title.name, space, &self.settings)
         };
         match &self.destination {
             Destination::Memory => Ok(Store::None),
             Destination::New { path, keep, replace } => {
-                if *keep == Keep::Bits && !model.space().is_binary() {
+                if *keep == Keep::Bits && !space.is_binary() {
                     return Err(Failure::Usage(format!(
                         "sites of {} values do not fit into bits: use --keep states",
-                        model.space().values()
+                        space.values()
                     )));
                 }
                 let writer = StoreWriter::create(path, description(*keep), *replace)?;
                 Ok(Store::Open(Box::new(writer), None))
             }
             Destination::Resumed { path, keep, .. } => {
-                let (writer, checkpoint) = StoreWriter::resume(path, description(*keep))?;
-                Ok(Store::Open(Box::new(writer), checkpoint.map(Box::new)))
+                let (writer, checkpoint, seconds) = StoreWriter::resume(path, description(*keep))?;
+                let resumed = checkpoint.map(|checkpoint| (Box::new(checkpoint), seconds));
+                Ok(Store::Open(Box::new(writer), resumed))
             }
         }
     }
@@ -186,28 +187,36 @@ impl Job {
     }
 }
 
-/// A store that is open, perhaps with a checkpoint to go on from.
+/// A store that is open, perhaps with a checkpoint to go on from and the time until then.
 pub enum Store {
     None,
-    Open(Box<StoreWriter>, Option<Box<saltus::Checkpoint>>),
+    Open(Box<StoreWriter>, Option<(Box<saltus::Checkpoint>, Seconds)>),
 }
 
 impl Store {
-    /// Runs into it.
-    pub fn run<M: Model>(self, run: Run<'_, M>) -> Result<Outcome, Failure> {
+    /// Runs into it. What was drawn is in the outcome, too.
+    pub fn run<M: Model>(
+        self,
+        run: Run<'_, M>,
+        folder: Option<&PathBuf>,
+    ) -> Result<Outcome, Failure> {
         let ran = match self {
             Self::None => run.go(),
             Self::Open(mut writer, None) => run.go_into(writer.as_mut()),
-            Self::Open(mut writer, Some(checkpoint)) => {
-                run.resume(*checkpoint).go_into(writer.as_mut())
+            Self::Open(mut writer, Some((checkpoint, seconds))) => {
+                run.resume(*checkpoint).after(seconds).go_into(writer.as_mut())
             }
         };
-        ran.map_err(|error| match error {
+        let mut outcome = ran.map_err(|error| match error {
             RunError::Sink(error) => Failure::Failed(format!(
                 "{error}; what was stored before can be read, and --resume goes on from there"
             )),
             error => error.into(),
-        })
+        })?;
+        if let Some(folder) = folder {
+            outcome.trace = Stored::open(folder)?.trace()?;
+        }
+        Ok(outcome)
     }
 }
 
@@ -229,7 +238,7 @@ impl Config {
     fn with_absolute_paths(&self) -> Self {
         let mut config = self.clone();
         let observed = config.observe.iter_mut().map(|observe| &mut observe.file);
-        for path in config.model.paths_mut().chain(observed) {
+        for path in config.model.paths_mut().into_iter().chain(observed) {
             if let Ok(absolute) = std::path::absolute(&*path) {
                 *path = absolute;
             }
@@ -240,28 +249,24 @@ impl Config {
 
 /// An option that was given and that a resumed run has settled already.
 fn settled(
-    sampler: Option<Sampler>,
+    sampler: Option<Method>,
     run: &RunArguments,
     store: &StoreArguments,
 ) -> Option<&'static str> {
     let options = [
         ("--sampler", sampler.is_some()),
-        ("--weight", run.weight.is_some()),
-        ("--solver", run.solver.is_some()),
-        ("--ordinal", run.ordinal.is_some()),
         ("--chains", run.chains.is_some()),
         ("--warmup", run.warmup.is_some()),
         ("--draws (--extend adds some)", run.draws.is_some()),
         ("--thin", run.thin.is_some()),
         ("--seed", run.seed.is_some()),
         ("--model-seed", run.model_seed.is_some()),
-        ("--target-acceptance", run.target_acceptance.is_some()),
-        ("--scale", run.scale.is_some()),
         ("--out", store.out.is_some()),
         ("--keep", store.keep.is_some()),
         ("--force", store.force),
         ("--until-ess", store.until_ess.is_some()),
         ("--until-rhat", store.until_rhat.is_some()),
     ];
-    options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    let given = options.into_iter().find(|(_, given)| *given).map(|(option, _)| option);
+    given.or(run.moves.given())
 }

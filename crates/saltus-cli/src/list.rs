@@ -1,9 +1,9 @@
-//! `saltus list`: the models, samplers and weight functions, one line each.
+//! `saltus list`: the models, samplers and balancing functions, one line each.
 
 use crate::arguments::{Arguments, ListArguments};
 use crate::failure::{Failure, Finish};
 use clap::CommandFactory;
-use saltus::{Sampler, Solver, Weight};
+use saltus::{Balancing, Method, Solver};
 use serde::Serialize;
 use std::io::Write;
 
@@ -38,7 +38,7 @@ pub fn run(arguments: &ListArguments) -> Result<Finish, Failure> {
         let groups = [
             ("Models", &catalogue.models),
             ("Samplers", &catalogue.samplers),
-            ("Weight functions", &catalogue.weights),
+            ("Balancing functions", &catalogue.weights),
             ("Solvers of dlmc", &catalogue.solvers),
         ];
         let longest = groups.iter().flat_map(|(_, entries)| entries.iter());
@@ -68,8 +68,8 @@ fn catalogue() -> Catalogue {
     });
     Catalogue {
         models: models.collect(),
-        samplers: Sampler::ALL.map(|sampler| Entry::new(sampler.name(), sampler.describe())).into(),
+        samplers: Method::ALL.iter().map(|one| Entry::new(one.name(), one.describe())).collect(),
         solvers: Solver::ALL.map(|solver| Entry::new(solver.name(), solver.describe())).into(),
-        weights: Weight::ALL.map(|weight| Entry::new(weight.name(), weight.describe())).into(),
+        weights: Balancing::ALL.map(|one| Entry::new(one.name(), one.describe())).into(),
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 use saltus::Space;
-use saltus::linear::Linear;
-use saltus::sink::STATISTICS;
+use saltus::draws::linear::Linear;
+use saltus::draws::sink::STATISTICS;
+use saltus::draws::trace::{HAMMING, LOG_PROB};
 use saltus::summary::ENERGY;
-use saltus::trace::{HAMMING, LOG_PROB};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -19,7 +19,7 @@ pub fn check(job: &Job, space: &Space) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
-    if job.settings.sampler.is_weighted() {
+    if job.settings.sampler.method.is_weighted() {
         return Err(Failure::Usage(format!(
             "--per-site counts every draw alike, but those of {} have weights",
             job.settings.sampler

@@ -6,6 +6,7 @@ pub mod chart;
 mod file;
 pub mod frame;
 pub mod mosaic;
+mod outline;
 pub mod style;
 pub mod svg;
 mod text;

@@ -3,7 +3,8 @@
 use crate::number::short;
 use crate::{interrupt, say};
 use indicatif::{ProgressBar, ProgressStyle};
-use saltus::run::{Progress, Wish};
+use saltus::Control;
+use saltus::run::Progress;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -64,7 +65,7 @@ impl View {
     }
 
     /// Shows where the run is, and passes on the user's wish to stop.
-    pub fn show(&mut self, progress: Progress) -> Wish {
+    pub fn show(&mut self, progress: Progress) -> Control {
         let phase = if progress.warming_up { "warm-up" } else { "draws" };
         let (steps, total) = (progress.steps, progress.total_steps);
         self.tell(phase, (steps, total), |since| numbers(&progress, since))
@@ -76,7 +77,7 @@ impl View {
         phase: &str,
         (done, total): (usize, usize),
         numbers: impl Fn(Since) -> String,
-    ) -> Wish {
+    ) -> Control {
         let since = Since { elapsed: self.started.elapsed(), before: self.before };
         let numbers = || numbers(since);
         match &mut self.kind {
@@ -94,7 +95,7 @@ impl View {
                 }
             }
         }
-        if interrupt::requested() { Wish::Stop } else { Wish::Continue }
+        if interrupt::requested() { Control::Stop } else { Control::Continue }
     }
 
     /// Leaves the terminal as it was.

@@ -11,10 +11,11 @@ use crate::failure::{Failure, Finish};
 use page::Page;
 use rayon::prelude::*;
 use saltus::Summary;
-use saltus::sink::SITES_CHANGED;
+use saltus::draws::sink::SITES_CHANGED;
+use saltus::draws::trace::WEIGHT;
+use saltus::files::{Durability, atomic_write};
 use saltus::stats::linearised;
 use saltus::store::Stored;
-use saltus::trace::WEIGHT;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -29,7 +30,7 @@ pub fn run(arguments: &ReportArguments) -> Result<Finish, Failure> {
     }
     let stored = Stored::open(&arguments.run)?;
     let html = page_of(&stored)?;
-    std::fs::write(&path, html)
+    atomic_write(&path, html.as_bytes(), Durability::Now)
         .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "report in {}", path.display())?;

@@ -3,15 +3,17 @@
 use crate::arguments::SampleArguments;
 use crate::failure::{Failure, Finish};
 use crate::job::{Destination, Job};
-use crate::model::{About, Context, UseModel, with_model};
+use crate::model::{self, Context, rows_and_columns, with_model};
 use crate::observe::MAGNETISATION;
 use crate::parse::Size;
 use crate::plot::mosaic::Mosaic;
 use crate::progress::View;
-use crate::{announce, interrupt, per_site, picture, plot, say, table};
-use saltus::math::bytes::count_nonzero;
+use crate::{advice, announce, interrupt, per_site, picture, plot, say, table};
+use saltus::draws::observable::Magnetisation;
+use saltus::draws::observers::{Best, BestState};
 use saltus::stats::Diagnosis;
-use saltus::{Ended, Model, Outcome, Run, Settings, Solver, Summary};
+use saltus::zoo::{Title, UseModel};
+use saltus::{Ended, Model, Outcome, Run, Settings, Solver, Space, Summary};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -19,9 +21,8 @@ use std::path::Path;
 /// Samples and prints.
 pub fn run(arguments: SampleArguments) -> Result<Finish, Failure> {
     let job = Job::new(&arguments)?;
-    let sampler = job.settings.sampler;
-    if let (Some(weight), false) = (arguments.run.weight, sampler.uses_weight()) {
-        say(&format!("saltus: {sampler} has no weight function, --weight {weight} is not used"));
+    if let Some(sentence) = arguments.run.moves.unused_weight(job.settings.sampler.method) {
+        say(&format!("saltus: {sentence}"));
     }
     let context = Context { seed: job.config.model_seed, chains: job.settings.chains };
     let model = job.config.model.clone();
@@ -36,34 +37,37 @@ struct Sampling<'a> {
 impl UseModel for Sampling<'_> {
     type Output = Result<Finish, Failure>;
 
-    fn call<M: Model>(self, about: About, model: &M) -> Self::Output {
+    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
         let Self { job, arguments } = self;
-        let settings = &job.settings;
-        settings.check(model.space())?;
-        let observables = job.config.observables(model.space())?;
+        let (settings, space) = (&job.settings, model.shown_space());
+        settings.sampler.check(model.space()).map_err(saltus::RunError::from)?;
+        settings.check(&settings.sampler.traits(model.space()))?;
+        let observables = job.config.observables(space)?;
         if arguments.per_site {
-            per_site::check(&job, model.space())?;
+            per_site::check(&job, space)?;
         }
-        let mosaic = arguments.mosaic.as_deref().map(|path| mosaic(path, &about)).transpose()?;
-        let store = job.open(&about, model)?;
+        let mosaic =
+            arguments.mosaic.as_deref().map(|path| mosaic(path, &title, space)).transpose()?;
+        let store = job.open(&title, &model)?;
         let json = arguments.run.json;
-        let heading = heading(&about, model, &job);
+        let heading = heading(&title, space, &job);
         announce(&heading, json, arguments.run.quiet)?;
         interrupt::listen();
         let mut view = View::new("", arguments.run.quiet);
-        let mut run = Run::new(model, settings)
+        let mut run = Run::new(&model, settings.clone())
             .references(REFERENCES)
+            .observer(BEST, Best { states: 1 })
             .monitor(|progress| view.show(progress));
-        let few = settings.chains.saturating_mul(model.space().sites()) <= MOST_WATCHED;
+        let few = settings.chains.saturating_mul(space.sites()) <= MOST_WATCHED;
         // Sites are counted draw by draw, which weighted draws do not allow.
-        if few && !settings.sampler.is_weighted() {
+        if few && !settings.sampler.method.is_weighted() {
             run = run.watch_sites();
         }
-        if model.space().is_binary() {
-            run = run.observe(MAGNETISATION, magnetisation);
+        if space.is_binary() {
+            run = run.observe(MAGNETISATION, Magnetisation { sites: space.sites() });
         }
-        for (name, observable) in &observables {
-            run = run.observe(name, |state| observable.value(state));
+        for (name, observable) in observables {
+            run = run.observe(name, observable);
         }
         if arguments.per_site && job.folder().is_none() {
             run = run.keep_states();
@@ -71,11 +75,11 @@ impl UseModel for Sampling<'_> {
         if let Some(time) = arguments.store.checkpoint_every {
             run = run.checkpoint_every(time);
         }
-        let ran = store.run(run);
+        let ran = store.run(run, job.folder());
         view.finish();
         let outcome = ran?;
-        let mut summary = Summary::new(about.name, &outcome);
-        summary.description = Some(about.words.clone());
+        let mut summary = Summary::new(title.name, &outcome);
+        summary.description = Some(title.words.clone());
         let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
         if let (Some(path), Some(mosaic)) = (&arguments.mosaic, mosaic) {
             let states = outcome.last_states.concat();
@@ -84,30 +88,38 @@ impl UseModel for Sampling<'_> {
         if json {
             let out = job.folder().map(|path| path.display().to_string());
             let stopped_by = outcome.ended.rule();
-            print_json(&Printed { summary: &summary, stopped_by, per_site, out })?;
+            print_json(&Printed {
+                summary: &summary,
+                fine: advice::fine(&summary),
+                warnings: advice::warnings(&summary),
+                stopped_by,
+                best: outcome.observed::<Best>(BEST).and_then(|best| best.first()),
+                per_site,
+                out,
+            })?;
         } else {
             print_text(&summary, per_site.as_deref(), &outcome, &job)?;
             if arguments.picture || std::io::stdout().is_terminal() {
-                print_picture(&about, &outcome)?;
+                print_picture(&outcome)?;
             }
         }
         if matches!(outcome.ended, Ended::Failed { .. }) {
             say(&format!("saltus: {}", outcome.ended));
         }
-        Ok(Finish::from(&outcome.ended))
+        Ok(Finish::from(&outcome.ended).strictly(arguments.run.strict, summary.converged))
     }
 }
 
 /// The arrangement of states as images; fails before the work if there can be none.
-fn mosaic(path: &Path, about: &About) -> Result<Mosaic, Failure> {
+fn mosaic(path: &Path, title: &Title, space: &Space) -> Result<Mosaic, Failure> {
     plot::check_name(path)?;
     if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
         return Err(Failure::Usage(format!("--mosaic {} must end in .png", path.display())));
     }
-    let Some(Size { rows, columns }) = about.lattice else {
+    let Some(Size { rows, columns }) = rows_and_columns(space) else {
         return Err(Failure::Usage(format!(
             "--mosaic needs states with rows and columns, which those of {} have not",
-            about.name
+            title.name
         )));
     };
     Ok(Mosaic { rows, columns })
@@ -119,16 +131,21 @@ const REFERENCES: usize = 3;
 /// more memory than sampling does.
 const MOST_WATCHED: usize = 10_000_000;
 
-/// Mean of the spins, which are −1 and 1.
-fn magnetisation(state: &[u8]) -> f64 {
-    2.0 * f64::from(count_nonzero(state)) / state.len() as f64 - 1.0
-}
+/// Name of the observer that keeps the best state.
+const BEST: &str = "best";
 
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Printed<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
+    /// What looks fine, in words.
+    fine: Vec<String>,
+    /// What deserves attention, in words.
+    warnings: Vec<String>,
+    /// The draw with the largest log π.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best: Option<&'a BestState>,
     /// What ended the run: draws, until-ess, until-rhat, time-limit, interrupt or failure.
     stopped_by: &'static str,
     /// Every site, if that was asked.
@@ -140,14 +157,14 @@ struct Printed<'a> {
 }
 
 /// What is being sampled, and how.
-fn heading<M: Model>(about: &About, model: &M, job: &Job) -> String {
+fn heading(title: &Title, space: &Space, job: &Job) -> String {
     let settings = &job.settings;
-    let weight = if settings.sampler.uses_weight() {
-        format!(", weight function {}", settings.weight)
+    let weight = if settings.sampler.method.is_balanced() {
+        format!(", balancing function {}", settings.sampler.balancing)
     } else {
         String::new()
     };
-    let solver = match settings.solver {
+    let solver = match settings.sampler.solver {
         Solver::Interpolate => String::new(),
         solver => format!(", solver {solver}"),
     };
@@ -163,7 +180,7 @@ fn heading<M: Model>(about: &About, model: &M, job: &Job) -> String {
         "{}sampler  {sampler}{weight}{solver}\n\
          chains   {chains}, each with {warmup} steps of warm-up and {draws} draws{every}\n\
          {resumed}",
-        about.heading(model.space())
+        model::heading(title, space)
     )
 }
 
@@ -199,8 +216,9 @@ fn print_text(
     Ok(())
 }
 
-fn print_picture(about: &About, outcome: &Outcome) -> Result<(), Failure> {
-    let (Some(size), Some(state)) = (about.lattice, outcome.last_states.first()) else {
+fn print_picture(outcome: &Outcome) -> Result<(), Failure> {
+    let size = rows_and_columns(&outcome.space);
+    let (Some(size), Some(state)) = (size, outcome.last_states.first()) else {
         return Ok(());
     };
     let values = outcome.space.values();

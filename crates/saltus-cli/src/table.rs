@@ -1,13 +1,14 @@
 //! Summaries of runs as tables that fit into 80 columns, with a verdict in words below.
 
-use crate::contender::Contender;
+use crate::advice;
+use crate::contender;
 use crate::number::{short, short_or_dash, with_error};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use saltus::Summary;
-use saltus::sampler::Scale;
+use saltus::draws::trace::{HAMMING, LOG_PROB};
+use saltus::kernel::ScaleUnit;
 use saltus::stats::Movement;
 use saltus::summary::{ENERGY, ObservableSummary};
-use saltus::trace::{HAMMING, LOG_PROB};
 
 /// Width that texts are broken at.
 const WIDTH: usize = 80;
@@ -24,11 +25,13 @@ pub fn of_run(summary: &Summary) -> String {
     };
     row("acceptance", short(summary.acceptance), "mean over steps and chains".to_owned());
     let scale = short_or_dash(summary.scale);
-    match summary.sampler.scale() {
-        Scale::None => {}
-        Scale::StepSize => row("step size", scale, "simulated time of a step".to_owned()),
-        Scale::Radius => {
-            row("sites tried", scale, "number of sites a step tries to change".to_owned())
+    match summary.scale_unit {
+        None => {}
+        Some(ScaleUnit::StepSize) => {
+            row("step size", scale, "simulated time of a step".to_owned());
+        }
+        Some(ScaleUnit::Radius) => {
+            row("sites tried", scale, "number of sites a step tries to change".to_owned());
         }
     }
     let (sites, draws) = (summary.sites, summary.draws);
@@ -102,7 +105,7 @@ pub fn of_runs(summaries: &[Summary]) -> String {
     ]);
     for summary in summaries {
         table.add_row([
-            Contender::from(summary).to_string(),
+            contender::name(summary),
             short(summary.acceptance),
             short_or_dash(summary.scale),
             short(summary.sites_changed_per_step),
@@ -128,15 +131,16 @@ pub fn of_runs(summaries: &[Summary]) -> String {
 
 /// What deserves attention, or that nothing does.
 pub fn verdict(summary: &Summary) -> String {
-    let fine = summary.fine.join("; ");
-    match (summary.warnings.is_empty(), summary.rhat) {
+    let fine = advice::fine(summary).join("; ");
+    let found = advice::warnings(summary);
+    match (found.is_empty(), summary.rhat) {
         (true, Some(_)) => wrap(&format!("No warnings: {fine}."), "", ""),
         (true, None) => {
             wrap("No warnings, but too few draws to see whether the chains agree.", "", "")
         }
-        (false, _) if fine.is_empty() => warnings(&summary.warnings),
+        (false, _) if fine.is_empty() => warnings(&found),
         (false, _) => {
-            format!("{}{}", warnings(&summary.warnings), wrap(&format!("Fine: {fine}."), "", ""))
+            format!("{}{}", warnings(&found), wrap(&format!("Fine: {fine}."), "", ""))
         }
     }
 }
@@ -146,10 +150,8 @@ pub fn verdict_of_runs(summaries: &[Summary]) -> String {
     let all: Vec<String> = summaries
         .iter()
         .flat_map(|summary| {
-            summary
-                .warnings
-                .iter()
-                .map(move |warning| format!("{}: {warning}", Contender::from(summary)))
+            let name = contender::name(summary);
+            advice::warnings(summary).into_iter().map(move |warning| format!("{name}: {warning}"))
         })
         .collect();
     if all.is_empty() { "No warnings.\n".to_owned() } else { warnings(&all) }
@@ -220,19 +222,20 @@ pub fn wrap(text: &str, first: &str, others: &str) -> String {
 mod tests {
     use super::*;
     use saltus::model::independent::Independent;
-    use saltus::{Sampler, Settings, run};
+    use saltus::{Finding, Method, Settings, run};
 
-    fn summary(sampler: Sampler, chains: usize, draws: usize) -> Summary {
+    fn summary(method: Method, chains: usize, draws: usize) -> Summary {
         let model = Independent::bernoulli(vec![0.5; 20]).unwrap();
-        let settings = Settings { sampler, chains, warmup: 50, draws, ..Settings::default() };
-        Summary::new("bernoulli", &run::sample(&model, &settings).unwrap())
+        let settings =
+            Settings { chains, warmup: 50, draws, ..Settings::from(saltus::Sampler::new(method)) };
+        Summary::new("bernoulli", &run::sample(&model, settings).unwrap())
     }
 
     #[test]
     fn tables_fit_into_a_terminal() {
-        for sampler in Sampler::ALL {
+        for method in Method::ALL {
             for (chains, draws) in [(3, 100), (1, 1)] {
-                let summary = summary(sampler, chains, draws);
+                let summary = summary(*method, chains, draws);
                 let runs = of_runs(std::slice::from_ref(&summary));
                 let observables = of_observables(&summary);
                 for text in [of_run(&summary), observables, runs, verdict(&summary)] {
@@ -246,11 +249,11 @@ mod tests {
 
     #[test]
     fn warnings_come_with_the_sampler() {
-        let mut summary = summary(Sampler::Gwg, 2, 100);
-        summary.warnings = vec!["something is odd ".repeat(10)];
+        let mut summary = summary(Method::Gwg, 2, 100);
+        summary.findings = vec![Finding::Stuck { chains: (0..9).collect(), of: 10 }];
         let text = verdict_of_runs(&[summary]);
-        assert!(text.starts_with("Warnings\n• gwg: something is odd"), "{text}");
-        assert!(text.lines().count() == 4 && text.lines().skip(2).all(|l| l.starts_with("  ")));
+        assert!(text.starts_with("Warnings\n• gwg: 9 of 10 chains are stuck"), "{text}");
+        assert!(text.lines().count() > 3 && text.lines().skip(2).all(|l| l.starts_with("  ")));
     }
 
     #[test]

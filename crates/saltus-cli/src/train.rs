@@ -1,18 +1,17 @@
 //! `saltus train`: models learnt from images, kept with pictures of what they learnt.
 
 mod dbn;
-mod files;
-mod report;
+pub mod files;
+pub mod report;
 #[cfg(feature = "deep")]
 mod resnet;
-#[cfg(feature = "deep")]
-mod vae;
 
 use crate::arguments::{
     BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel, TrainingArguments,
 };
 use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
+use crate::moved::to_the_laboratory;
 use crate::number::short;
 use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
@@ -35,10 +34,9 @@ pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
         TrainedModel::Dbn(arguments) => dbn::run(arguments),
         #[cfg(feature = "deep")]
         TrainedModel::Resnet(arguments) => resnet::run(arguments),
-        #[cfg(feature = "deep")]
-        TrainedModel::Vae(arguments) => vae::run(arguments),
         #[cfg(not(feature = "deep"))]
-        TrainedModel::Resnet(_) | TrainedModel::Vae(_) => Err(Failure::without_deep_models()),
+        TrainedModel::Resnet(_) => Err(Failure::without_deep_models()),
+        TrainedModel::Vae(_) => to_the_laboratory("train vae"),
     }
 }
 

@@ -60,19 +60,18 @@ fn measure<N: Network + 'static>(name: &str, width: usize) {
     let step = |sampler: Sampler, scale: f64| {
         let draws = 5;
         let settings = Settings {
-            sampler,
-            scale: Some(scale),
+            sampler: Sampler { scale: Some(scale), ..sampler.clone() },
             chains: BATCH,
             warmup: 0,
             draws,
             ..Settings::default()
         };
-        let rounds = (0..3).map(|_| Run::new(&model, &settings).go().unwrap().seconds.draws);
+        let rounds = (0..3).map(|_| Run::new(&model, settings.clone()).go().unwrap().seconds.draws);
         rounds.fold(f64::INFINITY, f64::min) / draws as f64 * 1e3
     };
-    let (dlmc, pas) = (step(Sampler::Dlmc, 0.1), step(Sampler::Pas, 5.0));
+    let (dlmc, pas) = (step(Sampler::dlmc(), 0.1), step(Sampler::pas(), 5.0));
     let examples = Examples::new(architecture.space(), states.clone()).unwrap();
-    let recipe = Preset::Paper.settings(&Dataset::StaticMnist, Sampler::Dlmc);
+    let recipe = Preset::Paper.settings(&Dataset::StaticMnist, Sampler::dlmc());
     let settings = TrainSettings { steps: 1, buffer: BATCH, ..recipe };
     let mut training: Training<'_, N> = Training::new(&examples, architecture, settings).unwrap();
     let iteration = time(|| {

@@ -2,7 +2,6 @@
 //! data.
 
 use saltus::data::Examples;
-use saltus::model::independent::Independent;
 use saltus::model::{check_finite, check_length};
 use saltus::{ChainRng, ModelError, Space, States};
 
@@ -62,7 +61,7 @@ impl Base {
 
     /// Sites with the frequencies of examples, mixed with a little of every value.
     pub fn of_examples(examples: &Examples) -> Self {
-        let space = *examples.space();
+        let space = examples.space().clone();
         let values = space.values() as f64;
         let mixed = |mean: &f64| match space.is_binary() {
             true => mean * (1.0 - UNIFORM) + UNIFORM / 2.0,
@@ -72,18 +71,17 @@ impl Base {
         Self::new(space, mean).expect("frequencies of data, kept away from 0 and 1")
     }
 
-    /// The same as a model.
-    pub fn independent(&self) -> Independent {
-        let (sites, values) = (self.space.sites(), self.space.values());
+    /// The same as the base of a path of temperatures.
+    pub fn independent(&self) -> saltus::Base {
+        let sites = self.space.sites();
         let log = |value: usize, site: usize| self.logs[value * sites + site];
-        let made = if self.space.is_binary() {
-            let logits = (0..sites).map(|site| (log(1, site) - log(0, site)) as f32);
-            Independent::bernoulli(logits.collect())
+        let log_weights: Vec<f32> = if self.space.is_binary() {
+            (0..sites).map(|site| (log(1, site) - log(0, site)) as f32).collect()
         } else {
-            let of_site = |site| (0..values).map(move |value| log(value, site) as f32);
-            Independent::categorical(values, &(0..sites).flat_map(of_site).collect::<Vec<_>>())
+            self.logs.iter().map(|log| *log as f32).collect()
         };
-        made.expect("logarithms of positive frequencies")
+        saltus::Base::new(self.space.clone(), log_weights)
+            .expect("logarithms of positive frequencies")
     }
 
     /// The space of its states.
@@ -148,7 +146,6 @@ impl Base {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saltus::Model;
     use saltus::rng::Stream;
 
     #[test]
@@ -171,18 +168,12 @@ mod tests {
     fn probabilities_add_up_to_one_and_differences_are_theirs() {
         for (values, mean) in [(2, vec![0.2, 0.9]), (3, vec![0.2, 0.5, 0.3, 0.6, 0.1, 0.3])] {
             let space = Space::new(2, values).unwrap();
-            let base = Base::new(space, mean).unwrap();
+            let base = Base::new(space.clone(), mean).unwrap();
             let independent = base.independent();
-            let log_prob = |state: &[u8]| {
-                let mut log_prob = [0.0];
-                let mut cache = independent.new_cache(1);
-                independent.log_prob(States::new(state, 2), &mut cache, &mut log_prob).unwrap();
-                log_prob[0]
-            };
             let mut total = 0.0;
             for state in (0..values).flat_map(|a| (0..values).map(move |b| [a as u8, b as u8])) {
                 total += base.log_prob(&state).exp();
-                let alike = log_prob(&state) - independent.log_normaliser();
+                let alike = independent.log_prob(&state);
                 assert!((base.log_prob(&state) - alike).abs() < 1e-6, "{state:?}: {alike}");
                 let mut diff = vec![0.0; space.diff_len()];
                 base.add_diff(&state, &mut diff);
@@ -217,7 +208,8 @@ mod tests {
     #[test]
     fn what_is_no_frequency_is_refused() {
         let space = Space::new(2, 2).unwrap();
-        let refused = |mean: &[f32]| Base::new(space, mean.to_vec()).unwrap_err().to_string();
+        let refused =
+            |mean: &[f32]| Base::new(space.clone(), mean.to_vec()).unwrap_err().to_string();
         assert!(refused(&[0.5]).contains("has 1 entries, expected 2"));
         assert!(refused(&[0.5, 1.0]).contains("frequencies[1] is 1, but must lie strictly"));
         assert!(refused(&[f32::NAN, 0.5]).contains("frequencies[0] is NaN"));

@@ -1,7 +1,6 @@
 //! Moving parameters along a gradient by Adam, shared out among threads.
 
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use saltus::math::vectorised;
 use saltus::train::adam::{Moments, Step};
 
@@ -10,16 +9,8 @@ pub(crate) const CHUNK: usize = 4096;
 /// Parameters beyond this have nothing to do with data.
 const LARGEST: f32 = 1e6;
 
-/// Threads of their own, so that others' settings do not matter; the error is the reason.
-pub(crate) fn pool(threads: Option<usize>) -> Result<ThreadPool, String> {
-    ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|error| error.to_string())
-}
-
 /// Makes a step; whether all parameters are numbers to go on with.
-pub(crate) fn descend(
+pub fn descend(
     step: Step,
     gradient: &[f32],
     Moments { first, second }: &mut Moments,

@@ -13,7 +13,7 @@ use std::path::Path;
 /// The frequencies of the base, as [row, column] or [row, column, value].
 const MEAN: &str = "base_mean";
 /// The key of the metadata.
-pub(crate) const ABOUT: &str = "about";
+pub const ABOUT: &str = "about";
 
 impl<N: Network> DeepModel<N> {
     /// Writes it as a safetensors file of 32-bit floats that [`load`](Self::load) reads, with `about`
@@ -47,7 +47,7 @@ impl<N: Network> DeepModel<N> {
     }
 }
 
-pub(crate) fn file_error(path: &Path, reason: String) -> ModelError {
+pub fn file_error(path: &Path, reason: String) -> ModelError {
     ModelError::File { path: path.display().to_string(), reason }
 }
 

@@ -4,8 +4,7 @@
 //! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
 //! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
 //! crate's own loops, and with the feature `burn` `Burn` by burn's tensors, on a GPU with `wgpu` or
-//! `cuda`. [`data`] reads images, [`train`] learns from them. [`vae`] is what they are compared with: a
-//! variational autoencoder.
+//! `cuda`. [`data`] reads images, [`train`] learns from them.
 
 mod architecture;
 mod base;
@@ -13,8 +12,12 @@ mod base;
 mod burn;
 mod cpu;
 pub mod data;
-mod descent;
-mod file;
+#[doc(hidden)]
+pub mod derivative;
+#[doc(hidden)]
+pub mod descent;
+#[doc(hidden)]
+pub mod file;
 pub mod layout;
 mod model;
 mod network;
@@ -22,7 +25,6 @@ mod parameters;
 #[cfg(test)]
 mod reference;
 pub mod train;
-pub mod vae;
 
 pub use architecture::Architecture;
 pub use base::Base;

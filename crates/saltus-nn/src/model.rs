@@ -5,7 +5,6 @@ use crate::cpu::Cpu;
 use crate::network::Network;
 use crate::parameters::Parameters;
 use saltus::model::brute_force_diff;
-use saltus::model::independent::Independent;
 use saltus::{ChainRng, Differences, Model, ModelError, Space, States};
 
 /// log π(x) = network(x) + log p(x), up to a constant, with p the [`Base`] of independent pixels.
@@ -199,7 +198,7 @@ impl<N: Network> Model for DeepModel<N> {
         self.base.draw(rng, state);
     }
 
-    fn base(&self) -> Independent {
+    fn base(&self) -> saltus::Base {
         self.base.independent()
     }
 

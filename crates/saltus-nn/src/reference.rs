@@ -94,15 +94,3 @@ pub(crate) fn value(architecture: &Architecture, parameters: &[f64], codes: &[f6
     let products = means.zip(weight).map(|(sum, weight)| weight * sum / pixels as f64);
     parameters[layout.last.bias.start] + products.sum::<f64>()
 }
-
-/// The derivative by one of the numbers that `value` depends on.
-pub(crate) fn derivative(numbers: &mut [f64], index: usize, value: impl Fn(&[f64]) -> f64) -> f64 {
-    const STEP: f64 = 1e-5;
-    let here = numbers[index];
-    numbers[index] = here + STEP;
-    let above = value(numbers);
-    numbers[index] = here - STEP;
-    let below = value(numbers);
-    numbers[index] = here;
-    (above - below) / (2.0 * STEP)
-}

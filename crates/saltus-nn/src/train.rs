@@ -12,7 +12,7 @@
 //! // Images of 2×2 pixels that are all black or all white.
 //! let architecture = Architecture::new(2, 2, 2, 4)?.with_blocks(0)?;
 //! let examples = Examples::new(architecture.space(), [[0; 4], [1; 4]].concat().repeat(10))?;
-//! let recipe = Preset::Laptop.settings(&Dataset::StaticMnist, Sampler::Dlmc);
+//! let recipe = Preset::Laptop.settings(&Dataset::StaticMnist, Sampler::dlmc());
 //! let settings = TrainSettings { steps: 2, batch: 10, buffer: 20, iterations: 3, ..recipe };
 //! let mut training: Training<Cpu> = Training::new(&examples, architecture, settings)?;
 //! while !training.is_complete() {
@@ -25,12 +25,12 @@
 mod buffer;
 mod checkpoint;
 mod gradient;
-pub(crate) mod order;
+#[doc(hidden)]
+pub mod order;
 mod report;
-mod scale;
 mod schedule;
 mod settings;
-pub(crate) mod streams;
+#[doc(hidden)]
 #[cfg(test)]
 mod tests;
 
@@ -42,31 +42,33 @@ pub use settings::{Preset, TrainError, TrainSettings};
 use crate::architecture::Architecture;
 use crate::base::Base;
 use crate::cpu::Cpu;
-use crate::descent::{CHUNK, descend, pool};
+use crate::descent::{CHUNK, descend};
 use crate::model::DeepModel;
 use crate::network::Network;
 use crate::parameters::Parameters;
 use gradient::Learner;
 use order::Order;
-use rayon::ThreadPool;
 use rayon::prelude::*;
 use saltus::data::Examples;
-use saltus::kernel::gibbs::Scan;
-use saltus::kernel::transition::Transition;
-use saltus::kernel::walk::{Walk, Walked, walker};
-use saltus::kernel::{StepError, StepFailure};
+use saltus::engine::{Failed, SamplerBlock, block_ranges, sampler_block};
+use saltus::kernel::ScaleUnit;
+use saltus::kernel::traits::SATURATED_STEP;
 use saltus::math::vectorised;
+use saltus::rng::{Stream, Training as Purpose};
 use saltus::train::adam::{Moments, Step};
-use saltus::{ChainRng, Model};
-use scale::ScaleTuner;
+use saltus::tune::Tuner;
+use saltus::{ChainRng, Model, StepFailure, Workers};
 use std::time::Instant;
 
 /// A log π that is so many times that of all states being equally likely has nothing to do with data.
 const LARGEST_RATIO: f64 = 100.0;
 
-/// Chains of a walker; the last one has the rest.
-fn block_of<N: Network>(model: &DeepModel<N>, batch: usize) -> usize {
-    model.block_size(batch).clamp(1, batch)
+/// What the steps of some chains did, added up.
+#[derive(Clone, Copy, Default)]
+struct Walked {
+    steps: usize,
+    acceptance: f64,
+    changed: f64,
 }
 
 /// A training in progress.
@@ -76,17 +78,18 @@ fn block_of<N: Network>(model: &DeepModel<N>, batch: usize) -> usize {
 pub struct Training<'a, N: Network + 'static = Cpu> {
     examples: &'a Examples,
     settings: TrainSettings,
-    pool: ThreadPool,
+    workers: Workers,
     model: DeepModel<N>,
     average: Vec<f32>,
     moments: Moments,
     buffer: Buffer,
     latest: Vec<u8>,
-    tuner: Option<ScaleTuner>,
+    /// The scale of the sampler while the model changes under it: never frozen.
+    tuner: Option<Tuner>,
     iteration: usize,
     seconds: f64,
     order: Order,
-    walkers: Vec<Box<dyn Walk<DeepModel<N>>>>,
+    blocks: Vec<SamplerBlock<'a, DeepModel<N>>>,
     learner: Learner<N>,
 }
 
@@ -108,36 +111,43 @@ impl<'a, N: Network + 'static> Training<'a, N> {
                 examples.space().values()
             )));
         }
-        let pool = pool(settings.threads).map_err(TrainError::Threads)?;
+        let workers = Workers::new(settings.threads).map_err(TrainError::Threads)?;
         let base = Base::of_examples(examples);
         let buffer = Buffer::new(&base, settings.buffer, settings.seed);
         let parameters = Parameters::random(architecture, settings.seed);
         let average = parameters.numbers().to_vec();
         let model: DeepModel<N> = DeepModel::new(parameters, base)?;
         let batch = settings.batch;
-        let block = block_of(&model, batch);
-        let transition = Transition {
-            sampler: settings.sampler,
-            weight: settings.weight,
-            scan: Scan::One,
-            ..Transition::default()
+        let sites = space.sites();
+        let block = |chains: std::ops::Range<usize>| {
+            let states = buffer.states()[chains.start * sites..chains.end * sites].to_vec();
+            let rngs = chains.clone().map(|row| {
+                ChainRng::new(settings.seed, Stream::Training(Purpose::Chain, 0, row as u64))
+            });
+            sampler_block(&model, &settings.sampler, chains.start, states, rngs.collect(), None)
         };
-        let walkers = (0..batch)
-            .step_by(block)
-            .map(|first| walker(&model, transition, block.min(batch - first)))
-            .collect();
+        let blocks = block_ranges(&model, batch).map(block).collect();
+        let scale =
+            settings.sampler.traits(&space).scale.filter(|_| settings.sampler.scale.is_none());
+        let tuner = scale.map(|scale| {
+            let tuner = Tuner::following(&scale, settings.sampler.target_acceptance);
+            match scale.unit {
+                ScaleUnit::StepSize => tuner.at_most(SATURATED_STEP),
+                ScaleUnit::Radius => tuner,
+            }
+        });
         Ok(Self {
             examples,
-            pool,
+            workers,
             moments: Moments::new(average.len()),
             average,
             latest: buffer.states()[..batch * space.sites()].to_vec(),
             buffer,
-            tuner: ScaleTuner::new(settings.sampler, &space, settings.target_acceptance),
+            tuner,
             iteration: 0,
             seconds: 0.0,
-            order: Order::new(),
-            walkers,
+            order: Order::default(),
+            blocks,
             learner: Learner::new(&model, batch),
             model,
             settings,
@@ -192,14 +202,14 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         let TrainSettings { batch, seed, learning_rate, warmup, decay, .. } = self.settings;
         let iteration = self.iteration + 1;
         let mut slots = vec![0; batch];
-        let mut rng = ChainRng::new(seed, streams::slots(iteration));
+        let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Slots, iteration as u64, 0));
         self.buffer.pick(&mut rng, &mut slots);
         let mut chains = self.buffer.take(&slots);
-        let scale = self.tuner.map(|tuner| tuner.scale());
+        let scale = self.tuner.as_ref().map(Tuner::scale).or(self.settings.sampler.scale);
         let walked = self.walk(iteration, scale, &mut chains)?;
         let data = self.order.batch(self.examples, batch, iteration, seed);
-        let Self { pool, learner, model, .. } = self;
-        let means = pool.install(|| learner.fill(model, &data, &chains))?;
+        let Self { workers, learner, model, .. } = self;
+        let means = workers.install(|| learner.fill(model, &data, &chains))?;
         let rate = schedule::learning_rate(learning_rate, warmup, iteration);
         let usable = self.update(Step::new(rate, iteration), decay);
         self.check(iteration, usable, [means.data, means.chains])?;
@@ -210,7 +220,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         let steps = walked.steps as f64;
         let acceptance = walked.acceptance / steps;
         if let Some(tuner) = &mut self.tuner {
-            tuner.take(acceptance);
+            tuner.round(acceptance);
         }
         let seconds = started.elapsed().as_secs_f64();
         self.seconds += seconds;
@@ -233,25 +243,51 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         scale: Option<f64>,
         chains: &mut [u8],
     ) -> Result<Walked, TrainError> {
-        let Self { model, walkers, settings, pool, .. } = self;
-        let TrainSettings { batch, steps, seed, learning_rate, .. } = *settings;
-        let (sites, block) = (model.space().sites(), block_of(model, batch));
-        let mut rngs: Vec<ChainRng> =
-            (0..batch).map(|row| ChainRng::new(seed, streams::chain(iteration, row))).collect();
-        let walks: Vec<Result<Walked, StepError>> = pool.install(|| {
-            walkers
-                .par_iter_mut()
-                .zip_eq(chains.par_chunks_mut(block * sites))
-                .zip_eq(rngs.par_chunks_mut(block))
-                .map(|((walker, states), rngs)| {
-                    walker.walk(model, scale.unwrap_or(1.0), steps, states, rngs)
-                })
-                .collect()
+        let Self { model, blocks, settings, workers, .. } = self;
+        let TrainSettings { steps, seed, learning_rate, .. } = *settings;
+        let sites = model.space().sites();
+        let model = &*model;
+        // The model has changed since the last iteration, and the chains are others.
+        let walk = |block: &mut SamplerBlock<'_, DeepModel<N>>, states: &[u8]| {
+            let first = block.first_chain();
+            block.states_mut().copy_from_slice(states);
+            for (row, rng) in block.rngs_mut().iter_mut().enumerate() {
+                *rng = ChainRng::new(
+                    seed,
+                    Stream::Training(Purpose::Chain, iteration as u64, (first + row) as u64),
+                );
+            }
+            block.set_scale(scale.unwrap_or(1.0));
+            block.start(model)?;
+            let mut walked = Walked::default();
+            for _ in 0..steps {
+                block.step(model)?;
+                for report in block.reports() {
+                    walked.steps += 1;
+                    walked.acceptance += report.acceptance;
+                    walked.changed += f64::from(report.changed);
+                }
+            }
+            Ok::<Walked, Failed>(walked)
+        };
+        let mut pieces: Vec<_> = Vec::with_capacity(blocks.len());
+        let mut rest = &mut *chains;
+        for block in blocks.iter_mut() {
+            let (own, others) = rest.split_at_mut(block.states().chains() * sites);
+            pieces.push((block, own));
+            rest = others;
+        }
+        let walks = workers.map(&mut pieces, |(block, states)| {
+            let walked = walk(block, states)?;
+            block.states().rows().zip(states.chunks_exact_mut(sites)).for_each(|(from, to)| {
+                to.copy_from_slice(from);
+            });
+            Ok::<Walked, Failed>(walked)
         });
         // Added up in the order of the chains, so that the sums do not depend on threads.
         let mut all = Walked::default();
         for walked in walks {
-            let walked = walked.map_err(|error| match error.cause {
+            let walked = walked.map_err(|failed| match failed.cause {
                 StepFailure::Model(error) => TrainError::Model(error),
                 cause => TrainError::Diverged {
                     iteration,
@@ -259,7 +295,9 @@ impl<'a, N: Network + 'static> Training<'a, N> {
                     learning_rate,
                 },
             })?;
-            all.add(&walked);
+            all.steps += walked.steps;
+            all.acceptance += walked.acceptance;
+            all.changed += walked.changed;
         }
         Ok(all)
     }
@@ -267,9 +305,9 @@ impl<'a, N: Network + 'static> Training<'a, N> {
     /// Moves the parameters along their gradient, and the average after them; whether they are numbers
     /// to go on with.
     fn update(&mut self, step: Step, decay: f64) -> bool {
-        let Self { model, moments, average, learner, pool, .. } = self;
+        let Self { model, moments, average, learner, workers, .. } = self;
         let mut usable = true;
-        pool.install(|| {
+        workers.install(|| {
             model.change_parameters(|parameters| {
                 usable = descend(step, &learner.gradient, moments, parameters);
                 average.par_chunks_mut(CHUNK).zip(parameters.par_chunks(CHUNK)).for_each(

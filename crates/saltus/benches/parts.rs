@@ -2,15 +2,16 @@
 //!
 //! `cargo bench -p saltus --bench parts` prints nanoseconds per site, the least of twenty rounds.
 
-use saltus::kernel::closeness::Closeness;
+use saltus::Closeness;
+use saltus::kernel::dlmc;
 use saltus::kernel::metropolis::Proposal;
 use saltus::kernel::row::RowFormula;
-use saltus::kernel::row_table::Rows;
+use saltus::kernel::rows::Rows;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::lattice::Lattice;
 use saltus::model::paper::{self, Temperature};
 use saltus::rng::{ChainRng, Stream};
-use saltus::{Differences, Model, States, Weight};
+use saltus::{Balancing, Differences, Model, States};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -44,10 +45,15 @@ fn parts<M: Model>(name: &str, model: &M) {
     let mut words = vec![0; sites];
     let fill = time(sites, || rng.fill(&mut words));
     let (mut rows, mut draw) = (Vec::new(), 0.0);
-    let (h, weight) = (0.09, Weight::Sqrt);
+    let (h, balancing) = (0.09, Balancing::Sqrt);
     for formula in RowFormula::ALL {
-        let proposal =
-            Rows { formula, weight, differences: Differences::Taylor, closeness: Closeness::Equal };
+        let proposal = Rows {
+            traits: dlmc::traits,
+            formula,
+            balancing,
+            differences: Differences::Taylor,
+            closeness: Closeness::Equal,
+        };
         let mut table = proposal.new_table(model.space());
         let row = time(sites, || {
             black_box(proposal.prepare(h, &state, &diff, &mut table, &proposed, &()));

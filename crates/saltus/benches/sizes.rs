@@ -6,9 +6,9 @@
 
 use saltus::model::lattice::Lattice;
 use saltus::model::paper::{self, Temperature};
-use saltus::{Sampler, Settings, run};
+use saltus::{Method, Sampler, Settings, run};
 
-const SAMPLERS: [Sampler; 4] = [Sampler::Dlmc, Sampler::Dlmcf, Sampler::Dmala, Sampler::Gibbs];
+const SAMPLERS: [Method; 4] = [Method::Dlmc, Method::Dlmcf, Method::Dmala, Method::Gibbs];
 
 fn main() {
     let heading = SAMPLERS.map(|sampler| sampler.to_string()).join(" | ");
@@ -21,7 +21,7 @@ fn main() {
         });
         println!("| {side}×{side} | {sites} | {} |", cells.join(" | "));
     }
-    nanoseconds(1000, Sampler::Dlmc, 100, 2);
+    nanoseconds(1000, Method::Dlmc, 100, 2);
     match peak_memory() {
         Some(peak) => println!("\ndlmc, 100 chains of 1000×1000 sites: peak memory {peak}"),
         None => println!("\npeak memory is not known on this system"),
@@ -29,14 +29,14 @@ fn main() {
 }
 
 /// Nanoseconds per site and step, on one thread.
-fn nanoseconds(side: usize, sampler: Sampler, chains: usize, draws: usize) -> f64 {
+fn nanoseconds(side: usize, method: Method, chains: usize, draws: usize) -> f64 {
     let lattice = Lattice::free(side, side).unwrap();
     let model = paper::ising(Temperature::High, lattice, 0).unwrap();
-    let scale = (sampler != Sampler::Gibbs).then_some(0.02);
+    let scale = (method != Method::Gibbs).then_some(0.02);
+    let sampler = Sampler { scale, ..Sampler::new(method) };
     let threads = Some(1);
-    let settings =
-        Settings { sampler, chains, warmup: 2, draws, scale, threads, ..Settings::default() };
-    let outcome = run::sample(&model, &settings).unwrap();
+    let settings = Settings { sampler, chains, warmup: 2, draws, threads, ..Settings::default() };
+    let outcome = run::sample(&model, settings).unwrap();
     outcome.seconds.draws * 1e9 / (chains * draws * side * side) as f64
 }
 

@@ -12,13 +12,12 @@
 //! // Two spins with coupling 1: 2e + 2/e.
 //! let model = Pairwise::ising_lattice(Lattice::free(1, 2)?, 1.0, vec![0.0; 2])?;
 //! let settings = AisSettings { chains: 200, temperatures: 50, ..AisSettings::default() };
-//! let found = Ais::new(&model, &settings).go()?.forward.expect("not stopped");
+//! let found = Ais::new(&model, settings).go()?.forward.expect("not stopped");
 //! let exact = (2.0 * 1f64.exp() + 2.0 * (-1f64).exp()).ln();
 //! assert!((found.log_z - exact).abs() < 5.0 * found.standard_error.unwrap());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod alternating;
 mod block;
 mod checkpoint;
 mod driver;
@@ -29,11 +28,7 @@ mod ladder;
 mod likelihood;
 mod outcome;
 mod pilot;
-mod remembered;
-mod sampled;
 mod settings;
-pub(crate) mod streams;
-mod tempered;
 #[cfg(test)]
 mod tests;
 
@@ -44,92 +39,112 @@ pub use likelihood::{draw_examples, mean_log_prob};
 pub use outcome::{AisOutcome, AisProgress};
 pub use settings::{AisError, AisSettings};
 
-use crate::checkpoint::probe;
+use crate::base::Base;
+use crate::control::{Control, Ended};
+use crate::engine::{Fingerprint, SamplerBlock, block_ranges, kernel_block, probes, sampler_block};
+use crate::kernel::layers::{self, LayerGibbs};
+use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
-use crate::model::independent::Independent;
 use crate::model::rbm::Rbm;
-use crate::run::{Ended, Wish};
-use crate::sampler::Scale;
-use crate::space::Space;
-use alternating::Alternating;
-use block::{Block, Chains, Walk, rngs};
-use checkpoint::Fingerprint;
+use crate::rng::ChainRng;
+use crate::sampler::SamplerError;
+use crate::workers::Workers;
+use block::{Block, rngs};
 use driver::Driver;
 use ladder::Ladder;
-use pilot::{Pilot, Scales};
-use rayon::ThreadPool;
+use pilot::{Pilot, Scales, draw_all};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Makes the walk of a number of chains.
-type NewWalk<'a> = dyn Fn(&Arc<Independent>, usize, Scales) -> Box<dyn Walk + 'a> + 'a;
+/// Makes a block of chains on a path from a base, from the number of the first, their states and
+/// their streams.
+type NewBlock<'a, M> =
+    dyn Fn(&M, usize, Vec<u8>, Vec<ChainRng>, &Arc<Base>) -> SamplerBlock<'a, M> + 'a;
 /// Keeps a checkpoint; the error is the reason.
 type Keeper<'a> = dyn FnMut(&AisCheckpoint) -> Result<(), String> + 'a;
+type Monitor<'a> = dyn FnMut(AisProgress) -> Control + 'a;
 
 /// Annealing being set up.
-pub struct Ais<'a> {
-    settings: &'a AisSettings,
-    space: Space,
-    block_size: Box<dyn Fn(usize) -> usize + 'a>,
-    base: Arc<Independent>,
+pub struct Ais<'a, M: Model> {
+    model: &'a M,
+    settings: AisSettings,
+    traits: KernelTraits,
+    /// Why the sampler cannot be used as it is set.
+    refused: Option<SamplerError>,
+    new_block: Box<NewBlock<'a, M>>,
+    base: Arc<Base>,
     /// log Z at β = 0.
     log_base: f64,
-    alternating: bool,
-    probe: Box<dyn Fn() -> [f64; 3] + 'a>,
-    walk: Box<NewWalk<'a>>,
     /// States that reverse chains start from.
     starts: Vec<u8>,
-    monitor: Box<dyn FnMut(AisProgress) -> Wish + 'a>,
+    monitor: Box<Monitor<'a>>,
     keeper: Option<(Duration, Box<Keeper<'a>>)>,
     resumed: Option<AisCheckpoint>,
 }
 
-impl<'a> Ais<'a> {
+impl<'a> Ais<'a, Rbm> {
+    /// Annealing of an RBM by redrawing all hidden units and all sites in turn.
+    ///
+    /// For these models this is the method of choice: both layers are annealed, every step is
+    /// accepted, and none costs less.
+    pub fn alternating(rbm: &'a Rbm, settings: AisSettings) -> Self {
+        let log_base = layers::log_base(rbm);
+        Self { log_base, ..Self::with_kernel(rbm, LayerGibbs, settings) }
+    }
+}
+
+impl<'a, M: Model> Ais<'a, M> {
     /// Annealing of a model by the sampler of the settings, from the model's own
     /// [`base`](Model::base).
-    pub fn new<M: Model>(model: &'a M, settings: &'a AisSettings) -> Self {
-        let of_the_sampler = settings.of_the_sampler();
-        let walk = move |base: &Arc<Independent>, chains, scales| {
-            sampled::walk(model, base, &of_the_sampler, chains, scales)
+    pub fn new(model: &'a M, settings: AisSettings) -> Self {
+        let sampler = settings.sampler.clone();
+        let traits = sampler.traits(model.space());
+        let refused = sampler.check(model.space()).err();
+        let new_block = move |model: &M, first, states, rngs, base: &Arc<Base>| {
+            sampler_block(model, &sampler, first, states, rngs, Some(base.clone()))
         };
-        Self::with_walk(model, settings, Box::new(walk))
+        Self { refused, ..Self::with_blocks(model, settings, traits, Box::new(new_block)) }
     }
 
-    /// Annealing of a machine by redrawing all hidden units and all sites in turn.
-    ///
-    /// For machines this is the method of choice: both layers are annealed, every step is accepted,
-    /// and none costs less.
-    pub fn alternating(machine: &'a Rbm, settings: &'a AisSettings) -> Self {
-        let walk = move |base: &Arc<Independent>, chains, _| -> Box<dyn Walk + 'a> {
-            Box::new(Alternating::new(machine, base.clone(), chains))
+    /// Annealing of a model by anyone's kernel. Its densities at β = 0 must be those of the base, times
+    /// a constant if it has a path of its own.
+    pub fn with_kernel<K>(model: &'a M, kernel: K, settings: AisSettings) -> Self
+    where
+        K: Kernel<M> + 'a,
+        K::Scratch: 'a,
+        K::Own: 'a,
+    {
+        let kernel = Arc::new(kernel);
+        let traits = kernel.traits(model);
+        let new_block = move |model: &M, first, states, rngs, base: &Arc<Base>| {
+            kernel_block(model, kernel.clone(), first, states, rngs, Some(base.clone()))
         };
-        let log_base = alternating::log_base(machine);
-        Self { log_base, alternating: true, ..Self::with_walk(machine, settings, Box::new(walk)) }
+        Self::with_blocks(model, settings, traits, Box::new(new_block))
     }
 
-    fn with_walk<M: Model>(
+    fn with_blocks(
         model: &'a M,
-        settings: &'a AisSettings,
-        walk: Box<NewWalk<'a>>,
+        settings: AisSettings,
+        traits: KernelTraits,
+        new_block: Box<NewBlock<'a, M>>,
     ) -> Self {
         Self {
+            model,
             settings,
-            space: *model.space(),
-            block_size: Box::new(|chains| model.block_size(chains)),
+            traits,
+            refused: None,
+            new_block,
             base: Arc::new(model.base()),
             log_base: 0.0,
-            alternating: false,
-            probe: Box::new(|| probe(model, settings.seed)),
-            walk,
             starts: Vec::new(),
-            monitor: Box::new(|_| Wish::Continue),
+            monitor: Box::new(|_| Control::Continue),
             keeper: None,
             resumed: None,
         }
     }
 
     /// Starts from these independent sites instead of the model's own.
-    pub fn base(mut self, base: Independent) -> Self {
+    pub fn base(mut self, base: Base) -> Self {
         self.base = Arc::new(base);
         self
     }
@@ -142,7 +157,7 @@ impl<'a> Ais<'a> {
     }
 
     /// Calls `monitor` several times a second; it may ask to stop.
-    pub fn monitor(mut self, monitor: impl FnMut(AisProgress) -> Wish + 'a) -> Self {
+    pub fn monitor(mut self, monitor: impl FnMut(AisProgress) -> Control + 'a) -> Self {
         self.monitor = Box::new(monitor);
         self
     }
@@ -172,13 +187,29 @@ impl<'a> Ais<'a> {
         self.check()?;
         let known = (self.keeper.is_some() || self.resumed.is_some()).then(|| self.fingerprint());
         if let (Some(checkpoint), Some(fingerprint)) = (&self.resumed, &known) {
-            checkpoint.check(fingerprint)?;
+            let chains = self.settings.chains + self.reverse_chains();
+            let checked = checkpoint.0.check(fingerprint, self.model.space(), chains);
+            checked.map_err(AisError::Checkpoint)?;
+            if !checkpoint.is_whole() {
+                return Err(AisError::Checkpoint("its chains are not whole".to_owned()));
+            }
         }
-        let pool = crate::threads::pool(self.settings.threads).map_err(AisError::Threads)?;
+        let workers = Workers::new(self.settings.threads).map_err(AisError::Threads)?;
         let resumed = self.resumed.take();
         let found = match &resumed {
-            Some(checkpoint) => Ok(checkpoint.scales.clone()),
-            None => self.find_scales(&pool, deadline)?,
+            Some(checkpoint) => Ok(checkpoint.0.driver.scales.clone()),
+            None => {
+                let pilot = Pilot {
+                    model: self.model,
+                    settings: &self.settings,
+                    scale: self.traits.scale,
+                    base: &self.base,
+                    new_block: &*self.new_block,
+                    workers: &workers,
+                    deadline,
+                };
+                pilot.find(&mut *self.monitor)?
+            }
         };
         let (scales, stopped) = match found {
             Ok(scales) => (scales, None),
@@ -186,10 +217,11 @@ impl<'a> Ais<'a> {
         };
         let tuned = stopped.is_none();
         let mut driver = Driver {
+            model: self.model,
             ladder: Ladder::new(self.settings.temperatures),
-            blocks: self.blocks(&scales),
-            pool: &pool,
-            monitor: &mut self.monitor,
+            blocks: self.blocks(),
+            workers: &workers,
+            monitor: &mut *self.monitor,
             keeper: self.keeper.as_mut().map(|(every, keeper)| (*every, keeper.as_mut())),
             fingerprint: known,
             scales: &scales,
@@ -201,7 +233,7 @@ impl<'a> Ais<'a> {
             not_kept: None,
         };
         if let Some(checkpoint) = resumed {
-            driver.restore(&checkpoint);
+            driver.restore(&checkpoint)?;
         }
         let ended = match stopped {
             None => driver.run()?,
@@ -220,25 +252,27 @@ impl<'a> Ais<'a> {
             acceptance: driver.acceptance(),
             seconds: driver.seconds,
             log_weights,
-            scale: (!self.alternating && self.settings.sampler.scale() != Scale::None && tuned)
-                .then(|| scales.last()),
-            threads: pool.current_num_threads(),
+            scale: (self.traits.scale.is_some() && tuned).then(|| scales.last()),
+            threads: workers.threads(),
             ended,
             kept: driver.kept,
             not_kept: driver.not_kept,
         })
     }
 
+    fn reverse_chains(&self) -> usize {
+        self.starts.len() / self.model.space().sites()
+    }
+
     fn check(&self) -> Result<(), AisError> {
-        self.settings.check(&self.space)?;
-        let (space, base) = (self.space, self.base.space());
-        if space != *base {
-            return Err(AisError::Base {
-                sites: base.sites(),
-                values: base.values(),
-                model_sites: space.sites(),
-                model_values: space.values(),
-            });
+        self.settings.check(&self.traits)?;
+        if let Some(refused) = &self.refused {
+            return Err(refused.clone().into());
+        }
+        let space = self.model.space();
+        if space != self.base.space() {
+            let (base, model) = (self.base.space().words(), space.words());
+            return Err(AisError::Base { base, model });
         }
         if !self.starts.len().is_multiple_of(space.sites()) {
             return Err(AisError::Starts(format!(
@@ -247,72 +281,47 @@ impl<'a> Ais<'a> {
                 space.sites()
             )));
         }
-        let last = space.values() - 1;
-        match self.starts.iter().find(|value| usize::from(**value) > last) {
-            None => Ok(()),
-            Some(value) => Err(AisError::Starts(format!(
-                "a site has value {value}, but values go from 0 to {last}"
-            ))),
+        for state in self.starts.chunks_exact(space.sites()) {
+            if let Some(site) = space.misplaced(state) {
+                return Err(AisError::Starts(format!(
+                    "site {site} has value {}, but its values go from 0 to {}",
+                    state[site],
+                    space.values_at(site) - 1
+                )));
+            }
         }
+        Ok(())
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        let mut log_probs = (self.probe)().to_vec();
-        log_probs.extend(probe(&*self.base, self.settings.seed));
-        Fingerprint {
-            settings: self.settings.of_the_chains(),
-            alternating: self.alternating,
-            sites: self.space.sites(),
-            values: self.space.values(),
-            reverse_chains: self.starts.len() / self.space.sites(),
-            log_probs,
-            starts: checkpoint::hash(&self.starts),
-        }
-    }
-
-    /// The scales of the sampler, or how the search for them ended without any.
-    fn find_scales(
-        &mut self,
-        pool: &ThreadPool,
-        deadline: Option<Instant>,
-    ) -> Result<Result<Scales, Ended>, AisError> {
-        if self.alternating {
-            return Ok(Ok(Scales::constant(1.0)));
-        }
-        let pilot = Pilot {
-            settings: &self.settings.of_the_sampler(),
-            space: &self.space,
-            base: &self.base,
-            walk: &|chains, scales| (self.walk)(&self.base, chains, scales),
-            block_size: (self.block_size)(pilot::CHAINS).clamp(1, pilot::CHAINS),
-            pool,
-            deadline,
-        };
-        pilot.find(&mut self.monitor)
+        let settings = self.settings.of_the_chains();
+        let space = self.model.space();
+        let states = probes(space, settings.seed);
+        let of_base = states.chunks_exact(space.sites()).map(|state| self.base.log_prob(state));
+        Fingerprint::of(self.model, &(&settings, self.traits.name), settings.seed)
+            .with_log_probs(of_base.collect())
+            .with_starts(&self.starts)
     }
 
     /// All chains, forward ones first, at their starts.
-    fn blocks(&self, scales: &Scales) -> Vec<Block<'a>> {
-        let sites = self.space.sites();
-        let seed = self.settings.seed;
+    fn blocks(&self) -> Vec<Block<'a, M>> {
+        let sites = self.model.space().sites();
         let counts = [
             (Direction::Forward, self.settings.chains),
-            (Direction::Reverse, self.starts.len() / sites),
+            (Direction::Reverse, self.reverse_chains()),
         ];
         let mut blocks = Vec::new();
         for (direction, count) in counts {
-            let size = (self.block_size)(count).clamp(1, count.max(1));
-            for first_chain in (0..count).step_by(size) {
-                let numbers = first_chain..(first_chain + size).min(count);
-                let length = numbers.len();
-                let states = numbers.start * sites..numbers.end * sites;
-                let rngs = rngs(seed, direction, numbers);
-                let chains = match direction {
-                    Direction::Forward => Chains::at_base(&self.base, sites, rngs),
-                    Direction::Reverse => Chains::new(self.starts[states].to_vec(), sites, rngs),
+            for numbers in block_ranges(self.model, count) {
+                let first_chain = numbers.start;
+                let given = numbers.start * sites..numbers.end * sites;
+                let mut rngs = rngs(self.settings.seed, direction, numbers);
+                let states = match direction {
+                    Direction::Forward => draw_all(&self.base, sites, &mut rngs),
+                    Direction::Reverse => self.starts[given].to_vec(),
                 };
-                let walk = (self.walk)(&self.base, length, scales.clone());
-                blocks.push(Block { direction, first_chain, chains, walk });
+                let block = (self.new_block)(self.model, first_chain, states, rngs, &self.base);
+                blocks.push(Block::new(direction, block));
             }
         }
         blocks

@@ -6,9 +6,10 @@
 
 mod bound;
 
-use crate::model::ModelError;
+use crate::error::ModelError;
 use crate::model::rbm::{Rbm, file};
 use crate::rng::ChainRng;
+use crate::rng::{Annealing, Stream};
 use crate::space::Space;
 use crate::tensor_file::{self, Tensors};
 use std::path::Path;
@@ -18,14 +19,14 @@ use std::path::Path;
 /// ```
 /// use saltus::dbn::Dbn;
 /// use saltus::model::rbm::Rbm;
-/// use saltus::run::Wish;
+/// use saltus::Control;
 /// let (bottom, top) = (Rbm::random(9, 4, 2, 0)?, Rbm::random(4, 6, 2, 1)?);
 /// let network = Dbn::new(bottom, top)?;
 /// assert_eq!(network.space().sites(), 9);
 /// // Exact log p(v) is at least this.
-/// let listed = network.top().enumerate(None, |_, _| Wish::Continue)?.expect("not stopped");
+/// let listed = network.top().enumerate(None, |_, _| Control::Continue)?.expect("not stopped");
 /// let states = [0, 1, 1, 0, 1, 0, 0, 0, 1];
-/// let bound = network.mean_log_bound(&states, 50, 0, None, |_, _| Wish::Continue)?;
+/// let bound = network.mean_log_bound(&states, 50, 0, None, |_, _| Control::Continue)?;
 /// assert!(bound.expect("not stopped") - listed.log_z() < 0.0);
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
@@ -88,7 +89,7 @@ impl Dbn {
         for (number, (hidden, state)) in rows.enumerate() {
             let mut on = vec![0.0; row];
             on.iter_mut().zip(hidden).for_each(|(on, value)| *on = f32::from(*value));
-            let mut rng = ChainRng::new(seed, crate::ais::streams::sites(number));
+            let mut rng = ChainRng::new(seed, Stream::Annealing(Annealing::Sites, number as u64));
             self.bottom.draw_sites(&on, std::slice::from_mut(&mut rng), state);
         }
         states

@@ -1,120 +1,121 @@
 //! Transitions: what takes a block of chains from one state to the next.
+//!
+//! Every sampler has a file of its own that opens with its formula and its references, declares its
+//! [`KernelTraits`] and builds its kernel. What several samplers share stands beside: [`metropolis`]
+//! (propose, evaluate, accept), [`conditional`] (redraw sites given all others), [`local_change`]
+//! (follow the neighbourhood of one change), [`rows`] and [`path`] (proposals).
 
 pub mod block_gibbs;
-pub mod closeness;
+mod chains;
 pub mod conditional;
+pub mod dlmc;
+pub mod dlmcf;
+pub mod dmala;
 pub mod exact_row;
 #[cfg(test)]
 mod exactness;
 pub mod gibbs;
+pub mod gwg;
 pub mod hamming_ball;
+mod journal;
 pub mod jump_process;
+pub mod layers;
+pub mod lb1;
 pub mod local_change;
 pub mod metropolis;
+pub mod options;
+pub mod pas;
 pub mod path;
 pub mod path_table;
 mod race;
 pub mod random_walk;
 pub mod row;
-pub mod row_table;
+pub mod rows;
+pub mod solver;
 mod sum_tree;
-pub mod transition;
-pub mod walk;
+pub mod traits;
 
-use crate::model::{Model, ModelError};
+pub use chains::{ChainMut, Chains, StepReport};
+pub use journal::{Journal, SiteChange};
+pub use traits::{KernelTraits, Kind, ScaleTraits, ScaleUnit};
+
+use crate::error::{StepError, StepFailure};
+use crate::model::Model;
 use crate::rng::ChainRng;
-use crate::space::States;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-/// Where a block of chains is: their states and log π of each.
-#[derive(Clone, Debug)]
-pub struct Position {
-    sites: usize,
-    /// One row of `sites` bytes per chain.
-    pub states: Vec<u8>,
-    /// log π of each chain's state.
-    pub log_prob: Vec<f64>,
-}
+/// One transition of every chain of a block, leaving the density of each as it is.
+///
+/// A kernel holds its parameters and no state. What it knows of the current states and can compute
+/// again lives in its scratch, so that nothing is computed twice; what it cannot compute again it
+/// carries on in the chains ([`Own`](Kernel::Own)), from where checkpoints keep it.
+///
+/// Chains may stand at different inverse temperatures and have different scales. A kernel reads both
+/// from the chain, and may find them changed after [`adjust`](Kernel::adjust).
+pub trait Kernel<M: Model>: Send + Sync {
+    /// What can be computed anew from the chains.
+    type Scratch: Send;
+    /// What cannot.
+    type Own: Clone + Default + Send + Serialize + DeserializeOwned;
 
-impl Position {
-    /// Chains at these states; their log π is filled in when a kernel starts.
-    pub fn new(states: Vec<u8>, sites: usize) -> Self {
-        let chains = states.len() / sites;
-        Self { sites, states, log_prob: vec![f64::NAN; chains] }
+    /// What it says of itself.
+    fn traits(&self, model: &M) -> KernelTraits;
+
+    /// Scratch for a block of that many chains.
+    fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch;
+
+    /// Evaluates the current states afresh.
+    fn start(
+        &self,
+        model: &M,
+        chains: &mut Chains<Self::Own>,
+        scratch: &mut Self::Scratch,
+    ) -> Result<(), StepError>;
+
+    /// Gets ready for other temperatures or scales of chains whose states are the same. Costs an
+    /// evaluation unless the kernel knows better.
+    fn adjust(
+        &self,
+        model: &M,
+        chains: &mut Chains<Self::Own>,
+        scratch: &mut Self::Scratch,
+    ) -> Result<(), StepError> {
+        self.start(model, chains, scratch)
     }
 
-    /// Number of chains.
-    pub fn chains(&self) -> usize {
-        self.log_prob.len()
+    /// Makes one transition of every chain and reports what it did.
+    fn step(
+        &self,
+        model: &M,
+        chains: &mut Chains<Self::Own>,
+        scratch: &mut Self::Scratch,
+    ) -> Result<(), StepError>;
+
+    /// By what the current state of a chain counts as a draw; none if all count the same.
+    fn holding_time(&self, scratch: &Self::Scratch, chain: usize) -> Option<f64> {
+        let _ = (scratch, chain);
+        None
     }
 
-    /// The state of one chain.
-    pub fn state(&self, chain: usize) -> &[u8] {
-        &self.states[chain * self.sites..(chain + 1) * self.sites]
-    }
-
-    /// The state of one chain, to change.
-    pub fn state_mut(&mut self, chain: usize) -> &mut [u8] {
-        &mut self.states[chain * self.sites..(chain + 1) * self.sites]
-    }
-
-    /// All states.
-    pub fn states(&self) -> States<'_> {
-        States::new(&self.states, self.sites)
-    }
-}
-
-/// What one transition of one chain did.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StepReport {
-    /// Probability with which the proposal was accepted; one for samplers that never reject.
-    pub acceptance: f64,
-    /// Number of sites that hold another value than before.
-    pub changed: u32,
-    /// Evaluations made: of value and differences together, or of the value at one state.
-    pub evaluations: u32,
-}
-
-/// Why a transition could not be made, with the chain's number within its block.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepError {
-    /// The chain within the block.
-    pub chain: usize,
-    /// What went wrong there.
-    pub cause: StepFailure,
-}
-
-/// What can go wrong in a transition.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum StepFailure {
-    /// log π was NaN or +∞.
-    #[error("log π is {0}")]
-    LogProb(f64),
-    /// A difference was NaN, so the proposal has no probability.
-    #[error("a difference of log π is not a number")]
-    Difference,
-    /// A chain was started where π is zero.
-    #[error("the starting state has probability zero")]
-    ForbiddenStart,
-    /// The model reported a failure of its own.
-    #[error(transparent)]
-    Model(ModelError),
-}
-
-impl StepError {
-    /// A model's own failure at a chain; one that evaluates a block at once is not asked which of
-    /// its chains it was, and the first stands for all.
-    pub(crate) fn at(chain: usize) -> impl Fn(ModelError) -> Self {
-        move |error| Self { chain, cause: StepFailure::Model(error) }
+    /// log f(to) − log f(from) at the current state of a chain, where f(β) is the density that the
+    /// kernel samples at β; on the path of geometric means unless it has a path of its own.
+    fn log_gain(
+        &self,
+        model: &M,
+        chains: &Chains<Self::Own>,
+        scratch: &mut Self::Scratch,
+        chain: usize,
+        (from, to): (f64, f64),
+    ) -> f64 {
+        let _ = (model, scratch);
+        (to - from) * (chains.log_prob[chain] - chains.log_base[chain])
     }
 }
 
 /// The Metropolis–Hastings test: accepts with probability min(1, e^log_ratio); returns that
 /// probability and the decision. A ratio that is not a number is an error, never a move.
-pub(crate) fn accept(
-    chain: usize,
-    log_ratio: f64,
-    rng: &mut ChainRng,
-) -> Result<(f64, bool), StepError> {
+pub fn accept(chain: usize, log_ratio: f64, rng: &mut ChainRng) -> Result<(f64, bool), StepError> {
     if log_ratio.is_nan() {
         return Err(StepError { chain, cause: StepFailure::Difference });
     }
@@ -122,46 +123,8 @@ pub(crate) fn accept(
     Ok((probability, rng.flip(probability)))
 }
 
-/// One transition of every chain of a block, leaving π as it is.
-///
-/// A kernel holds its parameters and no state; what it knows of the current states lives in its
-/// memory, so that nothing is computed twice.
-pub trait Kernel<M: Model>: Send + Sync {
-    /// What is kept of the current states, and scratch space.
-    type Memory: Send;
-
-    /// Memory for a block of that many chains.
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory;
-
-    /// Evaluates the current states afresh, for transitions of the given scale.
-    fn start(
-        &self,
-        scale: f64,
-        model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-    ) -> Result<(), StepError>;
-
-    /// Makes one transition of every chain. The scale is that of the last `start`.
-    fn step(
-        &self,
-        scale: f64,
-        model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
-    ) -> Result<(), StepError>;
-
-    /// By what the current state of a chain counts as a draw; none if all count the same.
-    fn holding_time(&self, memory: &Self::Memory, chain: usize) -> Option<f64> {
-        let _ = (memory, chain);
-        None
-    }
-}
-
 /// Checks log π at a state a chain would stand on: −∞ is a forbidden state, NaN and +∞ an error.
-pub(crate) fn check_log_prob(chain: usize, log_prob: f64) -> Result<f64, StepError> {
+pub fn check_log_prob(chain: usize, log_prob: f64) -> Result<f64, StepError> {
     if log_prob.is_nan() || log_prob == f64::INFINITY {
         return Err(StepError { chain, cause: StepFailure::LogProb(log_prob) });
     }
@@ -169,7 +132,7 @@ pub(crate) fn check_log_prob(chain: usize, log_prob: f64) -> Result<f64, StepErr
 }
 
 /// Checks log π where a chain stands already.
-pub(crate) fn check_start(chain: usize, log_prob: f64) -> Result<f64, StepError> {
+pub fn check_start(chain: usize, log_prob: f64) -> Result<f64, StepError> {
     if log_prob == f64::NEG_INFINITY {
         return Err(StepError { chain, cause: StepFailure::ForbiddenStart });
     }
@@ -177,15 +140,16 @@ pub(crate) fn check_start(chain: usize, log_prob: f64) -> Result<f64, StepError>
 }
 
 /// Starts following every chain of a block site by site.
-pub(crate) fn follow_all<M: Model>(
+pub(crate) fn follow_all<M: Model, Own>(
     model: &M,
-    position: &mut Position,
+    chains: &mut Chains<Own>,
     cache: &mut M::Cache,
 ) -> Result<(), StepError> {
-    for chain in 0..position.chains() {
-        let followed = model.follow(position.state(chain), chain, cache);
+    for chain in 0..chains.len() {
+        let followed = model.follow(chains.state(chain), chain, cache);
         let log_prob = followed.map_err(StepError::at(chain))?;
-        position.log_prob[chain] = check_start(chain, log_prob)?;
+        chains.log_prob[chain] = check_start(chain, log_prob)?;
     }
+    chains.evaluate_base();
     Ok(())
 }

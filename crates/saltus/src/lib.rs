@@ -16,7 +16,7 @@
 //!     Ok(())
 //! });
 //! let settings = Settings { chains: 8, warmup: 300, draws: 300, ..Settings::default() };
-//! let outcome = run::sample(&model, &settings)?;
+//! let outcome = run::sample(&model, settings)?;
 //! let summary = Summary::new("neighbours", &outcome);
 //! // Each of the eleven pairs is equal with probability e/(1 + e).
 //! let exact = 11.0 * 1f64.exp() / (1.0 + 1f64.exp());
@@ -24,56 +24,134 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Data flows through the modules in this order: [`space`] → [`model`] → [`kernel`] → [`tune`] →
-//! [`run`] → [`sink`] → [`stats`] → [`summary`]. Draws go to memory ([`trace`]) or, with the feature
-//! `zarr`, to disk (`store`), from where a run can be resumed. Beside them, [`data`] reads images and
-//! [`train`] learns a machine from them; [`dbn`] puts one machine on another; [`ais`] finds
-//! normalisers, and with them likelihoods; [`study`] names what the paper measured.
+//! Data flows through the modules in this order, and imports go only this way: `space` and
+//! [`rng`], [`model`], [`kernel`], `sampler`, `tune`, `engine`, [`draws`], [`run`], `store`,
+//! [`ais`], `summary`. Draws go to memory ([`Trace`]) or, with the feature `zarr`, to disk (`store`),
+//! from where a run can be resumed. Beside them, [`data`] reads images and [`train`] learns an RBM from
+//! them; [`dbn`] puts one RBM on another; [`ais`] finds normalisers, and with them likelihoods.
+//!
+//! # Where to look
+//!
+//! | to do what | look at |
+//! |---|---|
+//! | sample a model of this library | [`model`], or by name [`zoo`]; then [`Run`] |
+//! | sample a model of your own | [`Model`], [`model::callable`], the example `own_model` |
+//! | fix some sites | [`model::clamped`] |
+//! | choose and set a sampler | [`Sampler`], [`Balancing`], [`Closeness`] |
+//! | move chains by a kernel of your own | [`Kernel`], [`Chains`], [`Run::with_kernel`], the example `own_kernel` |
+//! | take numbers from draws | [`Observable`], [`Observer`], [`draws::observers`], the example `custom_observer` |
+//! | keep draws, stop and resume | [`Trace`], [`Sink`], `store`, the example `draws_and_resume` |
+//! | judge a run | [`Summary`], [`Finding`], [`stats`] |
+//! | find log Z | [`ais`], the example `log_z` |
+//!
+//! # Features
+//!
+//! Nothing is on by default.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `zarr` | `store`: draws on disk as a Zarr store that xarray and ArviZ open, runs that are resumed from it, files of annealing's checkpoints |
+//! | `clap` | the models of [`zoo`] as subcommands of a command line |
+//!
+//! # Promises
+//!
+//! The same seed gives the same draws, byte for byte, for any number of threads and however often a run is
+//! stopped and resumed. A model's −∞ is a forbidden state and is rejected; NaN and +∞ stop the run, which
+//! names chain and step and keeps what was drawn. There is no `unsafe` code.
 
+mod adjacency;
 pub mod ais;
-pub mod checkpoint;
+mod balancing;
+mod base;
+mod closeness;
+mod control;
 pub mod data;
 pub mod dbn;
-#[cfg(feature = "flow")]
-pub mod flow;
+pub mod draws;
+#[doc(hidden)]
+pub mod engine;
+mod error;
+#[doc(hidden)]
+pub mod files;
+mod finding;
 pub mod kernel;
-pub mod linear;
+#[doc(hidden)]
 pub mod math;
 pub mod model;
+#[doc(hidden)]
 pub mod names;
 pub mod rng;
 pub mod run;
+#[doc(hidden)]
 pub mod sampler;
-pub mod sink;
-pub mod solver;
+#[cfg(test)]
+mod skeletons;
+#[doc(hidden)]
 pub mod space;
 pub mod stats;
 #[cfg(feature = "zarr")]
 pub mod store;
-pub mod study;
+#[doc(hidden)]
 pub mod summary;
+#[doc(hidden)]
 pub mod tensor_file;
-mod threads;
-pub mod trace;
 pub mod train;
+#[doc(hidden)]
 pub mod tune;
-mod verdict;
-pub mod weight;
+mod workers;
+pub mod zoo;
 
-pub use checkpoint::Checkpoint;
-pub use model::{Differences, Model, ModelError};
-pub use rng::ChainRng;
-pub use run::{Ended, Outcome, Run, RunError, Settings};
-pub use sampler::Sampler;
-pub use sink::Sink;
-pub use solver::Solver;
+// What a model is made of.
+pub use adjacency::Adjacency;
+pub use base::Base;
+pub use error::ModelError;
+pub use model::callable::Callable;
+pub use model::clamped::Clamped;
+pub use model::graph::Edge;
+pub use model::independent::Independent;
+pub use model::lattice::Lattice;
+pub use model::pairwise::Pairwise;
+pub use model::rbm::Rbm;
+pub use model::{Differences, Model, Rung, Sweep};
 pub use space::{Space, States};
-pub use summary::Summary;
-pub use trace::Trace;
-pub use weight::Weight;
 
-/// The examples of the README and of the guide to likelihoods are tests.
+// How chains move.
+pub use balancing::Balancing;
+pub use closeness::Closeness;
+pub use error::{StepError, StepFailure};
+pub use kernel::solver::Solver;
+pub use kernel::{
+    ChainMut, Chains, Journal, Kernel, KernelTraits, Kind, ScaleTraits, ScaleUnit, SiteChange,
+    StepReport,
+};
+pub use rng::{ChainRng, Stream};
+pub use sampler::{Method, Sampler, SamplerError};
+
+// Runs.
+pub use control::{Control, Ended, Reached, Seconds};
+pub use run::{Checkpoint, ModelRef, Outcome, Progress, Run, RunError, Settings};
+pub use tune::Round;
+pub use workers::Workers;
+
+// What is taken from draws, and where it goes.
+pub use draws::observable::{Count, Hamming, Magnetisation, Observable};
+pub use draws::observer::{Draws, Observer};
+pub use draws::observers::{Best, BestState, Histogram, MarginalTable, Marginals, Moments};
+pub use draws::sink::{ChainDraws, Plan, Saved, Sink, SinkError};
+pub use draws::sites::{SiteCounts, Sites};
+pub use draws::trace::Trace;
+
+// What a run came to.
+pub use finding::{AcceptanceCause, Assurance, Disagreement, Finding, plain_name};
+pub use summary::{ObservableSummary, Summary};
+
+/// The examples of the READMEs and of the book are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
+#[doc = include_str!("../../../docs/architecture.md")]
 #[doc = include_str!("../../../docs/likelihood.md")]
+#[doc = include_str!("../../../docs/models.md")]
+#[doc = include_str!("../../../docs/observing.md")]
+#[doc = include_str!("../../../docs/own-model.md")]
 struct Pages;

@@ -2,7 +2,8 @@
 //! one site alone took another value.
 
 pub mod callable;
-pub mod checkerboard;
+mod checkerboard;
+pub mod clamped;
 pub mod edge_list;
 pub mod fhmm;
 pub mod graph;
@@ -12,37 +13,12 @@ pub mod pairwise;
 pub mod paper;
 pub mod rbm;
 
+use crate::adjacency::Adjacency;
+use crate::base::Base;
+use crate::error::ModelError;
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
-use checkerboard::Sweep;
-use graph::Graph;
-use independent::Independent;
 use serde::{Deserialize, Serialize};
-
-/// Why a model cannot be built or evaluated, in a sentence for its user.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ModelError {
-    /// The parameters do not describe a model.
-    #[error("{0}")]
-    Invalid(String),
-    /// A file of parameters cannot be read or does not hold what it should.
-    #[error("{path}: {reason}")]
-    File {
-        /// The file.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The model's own code reported a failure at a state.
-    #[error("the model could not be evaluated: {0}")]
-    Evaluation(String),
-}
-
-impl ModelError {
-    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
-        Self::Invalid(reason.into())
-    }
-}
 
 /// Which differences a sampler is given: the true ones, or a first-order estimate.
 ///
@@ -68,13 +44,13 @@ pub enum Differences {
 /// values there is one plane, `diff[n]` = change of log π if site n flips. With more, plane j holds
 /// `diff[j·sites + n]` = change if site n took value j, zero where it already has it.
 pub trait Model: Send + Sync {
-    /// Memory of one block of chains: scratch space, hidden activations, residuals.
+    /// What it keeps of one block of chains: scratch space, hidden activations, residuals.
     type Cache: Send;
 
     /// The space its states live in.
     fn space(&self) -> &Space;
 
-    /// Memory for a block of at most that many chains.
+    /// A cache for a block of at most that many chains.
     fn new_cache(&self, chains: usize) -> Self::Cache;
 
     /// log π, up to a constant, of every state of the block. −∞ is a forbidden state.
@@ -108,8 +84,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Whether [`site_diff`](Model::site_diff) and [`set_site`](Model::set_site) cost much less
-    /// than `log_prob`, so that a sampler which changes few sites should use them. A model that
-    /// says so has no forbidden states.
+    /// than `log_prob`, so that a sampler which changes few sites should use them.
     fn is_incremental(&self) -> bool {
         false
     }
@@ -128,7 +103,8 @@ pub trait Model: Send + Sync {
     }
 
     /// The true change of log π for every value of one site of a followed chain: `diff[j]`, zero
-    /// at the current value.
+    /// at the current value, −∞ where the value would make the state forbidden. `diff` has as many
+    /// entries as the site has values. Never asked where the state itself is forbidden.
     fn site_diff(
         &self,
         state: &[u8],
@@ -163,34 +139,48 @@ pub trait Model: Send + Sync {
     }
 
     /// Which sites a site's differences depend on, if they are few.
-    fn graph(&self) -> Option<&Graph> {
+    fn adjacency(&self) -> Option<&Adjacency> {
         None
     }
 
-    /// Redraws every site of a followed chain once from its conditional distribution, colour by
-    /// colour, if the model can do that faster than site by site.
+    /// Redraws every site of a followed chain once from its conditional distribution on that rung,
+    /// in an order that does not depend on the state, if the model can do that faster than site by
+    /// site.
     fn sweep(
         &self,
         state: &mut [u8],
+        chain: usize,
         cache: &mut Self::Cache,
+        rung: Rung<'_>,
         rng: &mut ChainRng,
     ) -> Option<Sweep> {
-        let _ = (state, cache, rng);
+        let _ = (state, chain, cache, rung, rng);
         None
     }
 
     /// Draws a state to start a chain from; uniform unless the model knows better.
     fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
-        let values = self.space().values();
-        for value in state {
-            *value = rng.below(values) as u8;
+        let space = self.space();
+        for (site, value) in state.iter_mut().enumerate() {
+            *value = rng.below(space.values_at(site)) as u8;
         }
     }
 
-    /// Independent sites that resemble the model, from which annealing starts: uniform unless the
-    /// model knows better.
-    fn base(&self) -> Independent {
-        Independent::uniform(self.space())
+    /// Independent sites that resemble the model, from which annealing and tempering start: uniform
+    /// unless the model knows better.
+    fn base(&self) -> Base {
+        Base::uniform(self.space())
+    }
+
+    /// The space of what observers, stores and pictures are shown: that of the states, unless the
+    /// model leaves out sites that are known.
+    fn shown_space(&self) -> &Space {
+        self.space()
+    }
+
+    /// Writes a state as it is shown.
+    fn show(&self, state: &[u8], shown: &mut [u8]) {
+        shown.copy_from_slice(state);
     }
 
     /// How many of `chains` chains it likes to see per call: few stay in the processor's cache,
@@ -201,6 +191,48 @@ pub trait Model: Send + Sync {
     }
 }
 
+/// Where on the path p^(1−β) π^β from independent sites p to the model π a chain stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Rung<'a> {
+    /// The inverse temperature, from 0 to 1 where there is a base.
+    pub beta: f64,
+    /// The independent sites; without them the chain is at the model itself.
+    pub base: Option<&'a Base>,
+}
+
+impl Rung<'_> {
+    /// At the model itself.
+    pub const MODEL: Rung<'static> = Rung { beta: 1.0, base: None };
+
+    /// The logarithm of the density of a state there, from log π and log p.
+    #[inline]
+    pub fn mix(&self, log_prob: f64, log_base: f64) -> f64 {
+        (1.0 - self.beta) * log_base + self.beta * log_prob
+    }
+
+    /// Turns the model's changes of a site, which has value `own`, into those of the density there.
+    #[inline]
+    pub(crate) fn mix_changes(&self, site: usize, own: u8, changes: &mut [f64]) {
+        if let Some(base) = self.base {
+            for (value, change) in changes.iter_mut().enumerate() {
+                // What the model forbids is forbidden at β = 0, too.
+                if *change != f64::NEG_INFINITY {
+                    *change = self.mix(*change, base.change(site, own, value as u8));
+                }
+            }
+        }
+    }
+}
+
+/// What a model's own sweep did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sweep {
+    /// Number of sites that hold another value than before.
+    pub changed: u32,
+    /// log π of the model afterwards, whatever the rung.
+    pub log_prob: f64,
+}
+
 /// The differences by trying every value of every site; `log_prob` is known already.
 pub fn brute_force_diff<M: Model + ?Sized>(
     model: &M,
@@ -209,7 +241,7 @@ pub fn brute_force_diff<M: Model + ?Sized>(
     log_prob: &[f64],
     diff: &mut [f32],
 ) -> Result<(), ModelError> {
-    let space = *model.space();
+    let space = model.space();
     let (sites, binary) = (space.sites(), space.is_binary());
     let mut changed = vec![0; sites];
     for ((state, here), diff) in
@@ -217,7 +249,7 @@ pub fn brute_force_diff<M: Model + ?Sized>(
     {
         changed.copy_from_slice(state);
         for site in 0..sites {
-            for value in (0..space.values()).map(|value| value as u8) {
+            for value in (0..space.values_at(site)).map(|value| value as u8) {
                 if value == state[site] {
                     if !binary {
                         diff[usize::from(value) * sites + site] = 0.0;
@@ -232,6 +264,7 @@ pub fn brute_force_diff<M: Model + ?Sized>(
             }
             changed[site] = state[site];
         }
+        space.mask(diff);
     }
     Ok(())
 }

@@ -44,24 +44,118 @@ pub enum Stream {
     Model,
     /// The states at which a model is recognised when a run is resumed.
     Fingerprint,
-    /// One of the streams of a training.
-    Training(u64),
+    /// How a set of examples is parted, or drawn where it has to be drawn to be looked at.
+    Data(u64),
     /// One of the streams of annealed importance sampling.
-    Annealing(u64),
+    Annealing(Annealing, u64),
+    /// One of the streams of learning an RBM.
+    Learning(Learning, u64),
+    /// One of the streams of a training by iterations: the iteration (or epoch) and the row.
+    Training(Training, u64, u64),
+}
+
+/// What a stream of annealing is for; the number is that of the chain, example or state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Annealing {
+    /// A chain on its way from the base to the model.
+    Forward,
+    /// A chain on its way back.
+    Reverse,
+    /// A chain that scales are found with.
+    Pilot,
+    /// An example that is drawn before annealing.
+    Draw,
+    /// The hidden units that bound the likelihood of a state.
+    Bound,
+    /// The hidden units that a state gives a reverse chain to start from.
+    HiddenStart,
+    /// The sites that are drawn below hidden units.
+    Sites,
+}
+
+/// What a stream of learning an RBM is for; the number is that of the row or sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learning {
+    /// The initial weights.
+    Weights,
+    /// The order of the examples.
+    Order,
+    /// An example of a batch and its chain.
+    Chain,
+    /// A sample drawn after training.
+    Sample,
+}
+
+/// What a stream of a training by iterations is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Training {
+    /// The first content of the replay buffer.
+    Buffer,
+    /// The slots of the buffer that an iteration takes.
+    Slots,
+    /// A chain of an iteration.
+    Chain,
+    /// The bits of an example of an iteration, if they have to be drawn.
+    Example,
+    /// The order of the examples in an epoch.
+    Order,
+    /// The latent noise of an update of an autoencoder.
+    Noise,
+    /// The draws from which an autoencoder's bound at an image is made.
+    Bound,
+    /// A sample of an autoencoder.
+    Sample,
+}
+
+/// Most iterations and rows of a training that have streams of their own.
+pub const MOST_OF_TRAINING: (usize, usize) = (1 << 32, 1 << 24);
+
+impl Stream {
+    /// The purpose and the number that a generator is keyed by; the table is part of the results'
+    /// contract. No two streams of one computation share both. (Data, learning an RBM and
+    /// training by iterations do, but nobody does two of them under one seed.)
+    fn key(self) -> (u64, u64) {
+        /// Behind all chains of annealing; these are fewer, since each takes memory.
+        const OF_NETWORKS: u64 = 1 << 60;
+        match self {
+            Self::Chain(chain) => (1, chain),
+            Self::Reference => (2, 0),
+            Self::Fingerprint => (2, 1),
+            Self::Model => (3, 0),
+            Self::Data(number) => (0, number),
+            Self::Annealing(purpose, number) => {
+                let number = match purpose {
+                    Annealing::Forward => 4 * number,
+                    Annealing::Reverse => 4 * number + 1,
+                    Annealing::Pilot => 4 * number + 2,
+                    Annealing::Draw => 4 * number + 3,
+                    Annealing::Bound => OF_NETWORKS + 4 * number,
+                    Annealing::HiddenStart => OF_NETWORKS + 4 * number + 1,
+                    Annealing::Sites => OF_NETWORKS + 4 * number + 2,
+                };
+                // Behind the one number that models take.
+                (3, number.wrapping_add(1))
+            }
+            Self::Learning(purpose, number) => {
+                let number = match purpose {
+                    Learning::Weights => 0,
+                    Learning::Order => 1,
+                    Learning::Chain => 2 + 2 * number,
+                    Learning::Sample => 3 + 2 * number,
+                };
+                (0, number)
+            }
+            Self::Training(purpose, iteration, row) => {
+                (0, (iteration << 28) | ((row & 0xFF_FFFF) << 4) | purpose as u64)
+            }
+        }
+    }
 }
 
 impl ChainRng {
     /// The stream of that purpose under that seed.
     pub fn new(seed: u64, stream: Stream) -> Self {
-        let (purpose, number) = match stream {
-            Stream::Chain(chain) => (1, chain),
-            Stream::Reference => (2, 0),
-            Stream::Model => (3, 0),
-            Stream::Fingerprint => (2, 1),
-            Stream::Training(number) => (0, number),
-            // Behind the one number that models take.
-            Stream::Annealing(number) => (3, number.wrapping_add(1)),
-        };
+        let (purpose, number) = stream.key();
         // Every word of the key mixes all three inputs, so that distinct inputs give unrelated
         // states.
         let mut key = mix(seed ^ mix(number.wrapping_mul(4).wrapping_add(purpose)));
@@ -349,14 +443,43 @@ mod tests {
             draw(2, Stream::Chain(0)),
             draw(1, Stream::Reference),
             draw(1, Stream::Model),
-            draw(1, Stream::Training(0)),
-            draw(1, Stream::Training(1)),
-            draw(1, Stream::Annealing(0)),
-            draw(1, Stream::Annealing(1)),
+            draw(1, Stream::Learning(Learning::Weights, 0)),
+            draw(1, Stream::Learning(Learning::Chain, 1)),
+            draw(1, Stream::Annealing(Annealing::Forward, 0)),
+            draw(1, Stream::Annealing(Annealing::Reverse, 0)),
         ];
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));
         }
+    }
+
+    #[test]
+    fn no_two_purposes_share_a_key() {
+        use std::collections::HashSet;
+        let annealing = [
+            Annealing::Forward,
+            Annealing::Reverse,
+            Annealing::Pilot,
+            Annealing::Draw,
+            Annealing::Bound,
+            Annealing::HiddenStart,
+            Annealing::Sites,
+        ];
+        let training = [Training::Buffer, Training::Slots, Training::Chain, Training::Sample];
+        let mut seen = HashSet::from([Stream::Model.key(), Stream::Reference.key()]);
+        seen.insert(Stream::Fingerprint.key());
+        for number in (0..100).chain([1 << 20, (1 << 24) - 1]) {
+            assert!(seen.insert(Stream::Chain(number).key()));
+            for purpose in annealing {
+                assert!(seen.insert(Stream::Annealing(purpose, number).key()), "{purpose:?}");
+            }
+            for purpose in training {
+                let key = Stream::Training(purpose, number, number + 1).key();
+                assert!(seen.insert(key), "{purpose:?} {number}");
+            }
+        }
+        // Keys are multiplied by four.
+        assert!(Stream::Annealing(Annealing::Sites, 1 << 40).key().1 < (1 << 62) - 1);
     }
 
     #[test]

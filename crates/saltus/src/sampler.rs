@@ -1,171 +1,248 @@
-//! The samplers by name: what each is, what it is tuned to, and what the paper charges for a step.
+//! The samplers by name, and everything that can be chosen about one.
 
-use crate::kernel::hamming_ball;
+use crate::balancing::Balancing;
+use crate::closeness::Closeness;
+use crate::kernel::options::{Options, WithKernel};
+use crate::kernel::solver::Solver;
+use crate::kernel::{self, KernelTraits, gibbs::Scan};
+use crate::model::{Differences, Model};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
-/// A sampler of the paper, or Gibbs sampling.
+/// One line per sampler: its name in the library, what it is, and its file.
+macro_rules! methods {
+    ($($method:ident, $constructor:ident, $file:ident: $what:literal;)*) => {
+        /// A way of sampling that this library has.
+        ///
+        /// ```
+        /// use saltus::Method;
+        /// assert_eq!("dlmc".parse(), Ok(Method::Dlmc));
+        /// assert!("dlcm".parse::<Method>().unwrap_err().contains("did you mean 'dlmc'?"));
+        /// ```
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        #[non_exhaustive]
+        pub enum Method {
+            $(#[doc = $what] $method,)*
+            /// Discrete Langevin Monte Carlo.
+            #[default]
+            Dlmc,
+        }
+
+        impl Method {
+            /// Every method, from the simplest to DLMC.
+            pub const ALL: &[Self] = &[$(Self::$method,)* Self::Dlmc];
+
+            /// What it says of itself on a space.
+            pub fn traits(self, space: &Space) -> KernelTraits {
+                match self {
+                    $(Self::$method => kernel::$file::traits(space),)*
+                    Self::Dlmc => kernel::dlmc::traits(space),
+                }
+            }
+        }
+
+        impl Sampler {
+            $(#[doc = $what]
+            pub fn $constructor() -> Self {
+                Self::new(Method::$method)
+            })*
+
+            /// What it says of itself on a space.
+            pub fn traits(&self, space: &Space) -> KernelTraits {
+                match self.method {
+                    $(Method::$method => kernel::$file::traits(space),)*
+                    Method::Dlmc => kernel::dlmc::of_solver(self.solver)(space),
+                }
+            }
+
+            /// Does something with the kernel of this sampler on a model.
+            pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
+                &self,
+                model: &M,
+                then: W,
+            ) -> W::Output {
+                let options = &self.options();
+                match self.method {
+                    $(Method::$method => kernel::$file::with_kernel(options, model, then),)*
+                    Method::Dlmc => kernel::dlmc::with_kernel(options, model, then),
+                }
+            }
+        }
+    };
+}
+
+methods! {
+    Rwm, rwm, random_walk: "Random-walk Metropolis.";
+    Hb, hb, hamming_ball: "Hamming ball of radius one in blocks of ten.";
+    Bg, bg, block_gibbs: "Block Gibbs with blocks of two.";
+    Gibbs, gibbs, gibbs: "Gibbs sweeps.";
+    Lb1, lb1, lb1: "Locally balanced, one site, exact differences.";
+    Gwg, gwg, gwg: "Gibbs with gradients, one site.";
+    Dld, dld, jump_process: "The jump process itself, whose states are weighted.";
+    Pas, pas, pas: "Path-auxiliary sampler, several sites.";
+    Dmala, dmala, dmala: "Discrete Metropolis-adjusted Langevin.";
+    Dlmcf, dlmcf, dlmcf: "Discrete Langevin Monte Carlo by clipped forward Euler.";
+}
+
+/// A sampler and everything that decides how it moves chains.
 ///
 /// ```
-/// use saltus::Sampler;
-/// assert_eq!("dlmc".parse(), Ok(Sampler::Dlmc));
-/// assert!("dlcm".parse::<Sampler>().unwrap_err().contains("did you mean 'dlmc'?"));
+/// use saltus::{Balancing, Sampler};
+/// let sampler = Sampler { balancing: Balancing::Ratio, ..Sampler::pas() };
+/// assert_eq!(sampler.to_string(), "pas");
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Sampler {
-    /// Random-walk Metropolis.
-    Rwm,
-    /// Hamming ball of radius one in blocks of ten.
-    Hb,
-    /// Block Gibbs with blocks of two.
-    Bg,
-    /// Gibbs sweeps.
-    Gibbs,
-    /// Locally balanced, one site, exact differences.
-    Lb1,
-    /// Gibbs with gradients, one site.
-    Gwg,
-    /// The jump process itself, whose states are weighted.
-    Dld,
-    /// Path-auxiliary sampler, several sites.
-    Pas,
-    /// Discrete Metropolis-adjusted Langevin.
-    Dmala,
-    /// Discrete Langevin Monte Carlo by clipped forward Euler.
-    Dlmcf,
-    /// Discrete Langevin Monte Carlo by interpolation.
-    #[default]
-    Dlmc,
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sampler {
+    /// Which one.
+    #[serde(rename = "sampler")]
+    pub method: Method,
+    /// Its balancing function, if it has one.
+    #[serde(rename = "weight")]
+    pub balancing: Balancing,
+    /// How dlmc makes its rows; the others have no choice.
+    pub solver: Solver,
+    /// The differences that proposals see.
+    pub differences: Differences,
+    /// How close the values of a site are to each other, for samplers that have a balancing function.
+    pub closeness: Closeness,
+    /// The sites that a step of gibbs redraws.
+    pub scan: Scan,
+    /// A fixed scale; nothing is tuned then.
+    pub scale: Option<f64>,
+    /// Acceptance to tune to, if not the sampler's own.
+    pub target_acceptance: Option<f64>,
 }
-
-/// What the scale of a sampler means, and how far it may be tuned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scale {
-    /// Nothing to tune.
-    None,
-    /// Simulated time h of a step.
-    StepSize,
-    /// Number of sites changed by a proposal.
-    Radius,
-}
-
-/// Smallest and largest step size that samplers accept.
-pub const STEP_SIZES: (f64, f64) = (1e-9, 1e9);
 
 impl Sampler {
-    /// Every sampler, from the simplest to DLMC.
-    pub const ALL: [Self; 11] = [
-        Self::Rwm,
-        Self::Hb,
-        Self::Bg,
-        Self::Gibbs,
-        Self::Lb1,
-        Self::Gwg,
-        Self::Dld,
-        Self::Pas,
-        Self::Dmala,
-        Self::Dlmcf,
-        Self::Dlmc,
-    ];
+    /// Discrete Langevin Monte Carlo.
+    pub fn dlmc() -> Self {
+        Self::default()
+    }
+
+    /// The sampler of a method, as it is by default.
+    pub fn new(method: Method) -> Self {
+        Self { method, ..Self::default() }
+    }
+
+    /// What can be chosen about its kernel.
+    pub fn options(&self) -> Options {
+        let &Self { balancing, solver, differences, closeness, scan, .. } = self;
+        Options { balancing, solver, differences, closeness, scan }
+    }
+
+    /// Fails with a sentence if it cannot move chains on a space as it is set.
+    pub fn check(&self, space: &Space) -> Result<(), SamplerError> {
+        let refused = |reason: String| Err(SamplerError(reason));
+        let traits = self.traits(space);
+        let name = traits.name;
+        if self.solver != Solver::default() && self.method != Method::Dlmc {
+            return refused(format!("{name} has no solver to choose: that is about dlmc"));
+        }
+        if let Closeness::Ordinal { length } = self.closeness {
+            if !(length > 0.0 && length.is_finite()) {
+                return refused(format!(
+                    "the length of ordinal values must be positive, got {length}"
+                ));
+            }
+            if !traits.is_balanced {
+                return refused(format!("{name} proposes blindly: nothing is ordinal to it"));
+            }
+            if self.solver == Solver::Exact {
+                return refused("exact rows know only values that are all alike".to_owned());
+            }
+        }
+        check_tuning(&traits, self.scale, self.target_acceptance)
+    }
+}
+
+/// Fails with a sentence if a kernel of those traits cannot have that scale or target.
+pub(crate) fn check_tuning(
+    traits: &KernelTraits,
+    scale: Option<f64>,
+    target_acceptance: Option<f64>,
+) -> Result<(), SamplerError> {
+    if let Some(target) = target_acceptance
+        && !(target > 0.0 && target < 1.0)
+    {
+        return Err(SamplerError(format!(
+            "the target acceptance must lie strictly between 0 and 1, got {target}"
+        )));
+    }
+    let Some(known) = traits.scale else {
+        return match scale.or(target_acceptance) {
+            None => Ok(()),
+            Some(_) => Err(SamplerError(format!(
+                "{} has no scale: there is nothing to set or to tune",
+                traits.name
+            ))),
+        };
+    };
+    match scale {
+        Some(scale) if !(known.allowed.0..=known.allowed.1).contains(&scale) => Err(SamplerError(
+            format!("the scale of {} must be {}, got {scale}", traits.name, known.allowed_words()),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Why a sampler cannot be used as it is set, in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SamplerError(pub(crate) String);
+
+impl Method {
+    /// What it says of itself, as far as that does not depend on the space.
+    fn anywhere(self) -> KernelTraits {
+        self.traits(&Space::new(1, 2).expect("the smallest space"))
+    }
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Rwm => "rwm",
-            Self::Hb => "hb",
-            Self::Bg => "bg",
-            Self::Gibbs => "gibbs",
-            Self::Lb1 => "lb1",
-            Self::Gwg => "gwg",
-            Self::Dld => "dld",
-            Self::Pas => "pas",
-            Self::Dmala => "dmala",
-            Self::Dlmcf => "dlmcf",
-            Self::Dlmc => "dlmc",
-        }
+        self.anywhere().name
     }
 
     /// One line saying what it is.
     pub fn describe(self) -> &'static str {
-        match self {
-            Self::Rwm => "random-walk Metropolis: changes a tuned number of sites blindly",
-            Self::Hb => {
-                "Hamming ball: a blind step, then a draw from π within radius 1 of 10 sites"
-            }
-            Self::Bg => "block Gibbs: redraws two sites jointly",
-            Self::Gibbs => "Gibbs: a step is one sweep over all sites, by colours on sparse graphs",
-            Self::Lb1 => "locally balanced: one informed change per step, exact differences",
-            Self::Gwg => "Gibbs with gradients: one informed change per step",
-            Self::Dld => {
-                "the jump process itself: one change per step, never rejected, draws are weighted"
-            }
-            Self::Pas => "path-auxiliary: a tuned number of informed changes per step",
-            Self::Dmala => "discrete MALA: all sites at once, normalised rates",
-            Self::Dlmcf => "DLMC by clipped forward Euler: all sites at once",
-            Self::Dlmc => "discrete Langevin Monte Carlo: all sites at once, interpolated in time",
-        }
+        self.anywhere().summary
     }
 
-    /// Whether the weight function g matters to it.
-    pub fn uses_weight(self) -> bool {
-        !matches!(self, Self::Rwm | Self::Hb | Self::Bg | Self::Gibbs)
+    /// Whether it has a balancing function to choose.
+    pub fn is_balanced(self) -> bool {
+        self.anywhere().is_balanced
     }
 
     /// Whether its draws count by weights.
     pub fn is_weighted(self) -> bool {
-        self == Self::Dld
+        self.anywhere().is_weighted
     }
+}
 
-    /// What its scale is.
-    pub fn scale(self) -> Scale {
-        match self {
-            Self::Rwm | Self::Pas => Scale::Radius,
-            Self::Dmala | Self::Dlmcf | Self::Dlmc => Scale::StepSize,
-            Self::Hb | Self::Bg | Self::Gibbs | Self::Lb1 | Self::Gwg | Self::Dld => Scale::None,
-        }
-    }
-
-    /// The acceptance it is tuned to, if it is tuned.
-    pub fn target_acceptance(self) -> Option<f64> {
-        match self {
-            Self::Rwm => Some(0.234),
-            _ if self.scale() == Scale::None => None,
-            _ => Some(0.574),
-        }
-    }
-
-    /// Energy evaluations that the paper charges for one step: a gradient counts as one, and
-    /// nothing is kept from step to step. (For a Gibbs sweep, by the same rule as block Gibbs:
-    /// every value of every site.)
-    pub fn evaluations_charged(self, space: &Space) -> f64 {
-        let (sites, values) = (space.sites() as f64, space.values() as f64);
-        match self {
-            Self::Rwm => 2.0,
-            Self::Hb => 1.0 + hamming_ball::BLOCK as f64 * (values - 1.0),
-            Self::Bg => values * values,
-            Self::Gibbs => sites * values,
-            Self::Lb1 => 2.0 * (sites * (values - 1.0) + 1.0),
-            // As for lb1, without the way back.
-            Self::Dld => sites * (values - 1.0) + 1.0,
-            Self::Gwg | Self::Pas | Self::Dmala | Self::Dlmcf | Self::Dlmc => 4.0,
-        }
+impl From<Method> for Sampler {
+    fn from(method: Method) -> Self {
+        Self::new(method)
     }
 }
 
 impl std::fmt::Display for Sampler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+        self.method.fmt(f)
     }
 }
 
-impl std::str::FromStr for Sampler {
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Method {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|sampler| sampler.name() == name)
-            .ok_or_else(|| crate::names::unknown("sampler", name, Self::ALL.map(Self::name)))
+        Self::ALL.iter().copied().find(|method| method.name() == name).ok_or_else(|| {
+            crate::names::unknown("sampler", name, Self::ALL.iter().map(|method| method.name()))
+        })
     }
 }

@@ -16,6 +16,7 @@ mod ess;
 mod halves;
 mod overlap;
 mod rank;
+mod running;
 mod weighted;
 
 pub use chains::{ChainSummary, combined_ess, mcse_mean, split_rhat, summarise};
@@ -23,6 +24,7 @@ pub use diagnosis::{Diagnosis, Movement, diagnose, diagnose_sites};
 pub use drift::drift;
 pub use ess::{Ess, EssEstimator, EssSummary, autocorrelation, ess};
 pub use overlap::{Memory, Overlap};
+pub use running::{Running, running_ess, running_rhat};
 pub use weighted::{diagnose_weighted, linearised, weighted_ess, weighted_ess_of_chains};
 
 /// Series shorter than this are not estimated: a half of one would have no variance.

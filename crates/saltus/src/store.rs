@@ -7,7 +7,7 @@
 //! | `posterior/state` | chain, draw, site | whole states, if they are kept as bytes |
 //! | `posterior/state_bits` | chain, draw, byte | whole states of two values, if they are kept as bits |
 //! | `sample_stats/lp` | chain, draw | log π |
-//! | `sample_stats/NAME` | chain, draw | each of [`STATISTICS`](crate::sink::STATISTICS) |
+//! | `sample_stats/NAME` | chain, draw | each of [`STATISTICS`](crate::draws::sink::STATISTICS) |
 //! | `warmup/steps`, `scale`, `acceptance` | round | the rounds of warm-up |
 //! | `sites/mean` | site | mean values, once a run has ended in which sites were watched |
 //!
@@ -26,11 +26,11 @@
 //! let description =
 //!     Description { keep: Keep::Bits, ..Description::new("ising", model.space(), &settings) };
 //! let mut writer = StoreWriter::create(&path, description, false)?;
-//! let outcome = Run::new(&model, &settings).go_into(&mut writer)?;
+//! Run::new(&model, settings).go_into(&mut writer)?;
 //!
 //! let stored = Stored::open(&path)?;
 //! assert_eq!(stored.draws(), 70);
-//! assert_eq!(stored.series("hamming")?, outcome.trace.hamming());
+//! assert_eq!(stored.series("hamming")?, stored.trace()?.hamming());
 //! assert_eq!(stored.states(1, 20..22)?.unwrap().len(), 2 * 16);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -50,10 +50,11 @@ pub use description::{Description, Keep, Timing};
 pub use reader::Stored;
 pub use writer::StoreWriter;
 
-use crate::sink::SinkError;
+use crate::draws::sink::SinkError;
 
 /// Why a store cannot be written or read, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// There is a run already.
     #[error("{0} holds a run already")]

@@ -1,16 +1,19 @@
 //! The numbers of a run that people and scripts read, and what to say about them in words.
 
-use crate::run::{Outcome, Seconds, SiteCounts};
-use crate::sampler::Sampler;
-use crate::sink::SITES_CHANGED;
-use crate::solver::Solver;
+use crate::balancing::Balancing;
+use crate::control::Seconds;
+use crate::draws::sink::SITES_CHANGED;
+use crate::draws::sites::SiteCounts;
+use crate::draws::trace::{Trace, WEIGHT};
+use crate::finding::{Assurance, Evidence, Finding};
+use crate::kernel::solver::Solver;
+use crate::kernel::{Kind, ScaleUnit};
+use crate::run::Outcome;
+use crate::sampler::Method;
 use crate::stats::{
     Diagnosis, EssSummary, Overlap, diagnose, diagnose_weighted, split_rhat, summarise,
     weighted_ess_of_chains,
 };
-use crate::trace::{Trace, WEIGHT};
-use crate::verdict::Evidence;
-use crate::weight::Weight;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -22,10 +25,11 @@ pub struct Summary {
     /// The model in words, with its parameters, if its maker gave them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The sampler.
-    pub sampler: Sampler,
-    /// Its weight function, if it has one.
-    pub weight: Option<Weight>,
+    /// Name of the sampler, or of the kernel that took its place.
+    pub sampler: String,
+    /// Its balancing function, if it has one.
+    #[serde(rename = "weight")]
+    pub balancing: Option<Balancing>,
     /// Its solver, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<Solver>,
@@ -47,6 +51,12 @@ pub struct Summary {
     pub threads: usize,
     /// Step size or number of sites, if the sampler has a scale.
     pub scale: Option<f64>,
+    /// Which of the two.
+    #[serde(skip)]
+    pub scale_unit: Option<ScaleUnit>,
+    /// What the sampler knows of its target.
+    #[serde(skip)]
+    pub kind: Kind,
     /// Mean acceptance over the kept draws.
     pub acceptance: f64,
     /// The larger split R-hat of log π and the Hamming distance; none if nothing moved, or if chains
@@ -82,10 +92,13 @@ pub struct Summary {
     /// Whether the chains forgot their start, if sites were watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Overlap>,
-    /// What looks fine, in words.
-    pub fine: Vec<String>,
-    /// What deserves attention, in words.
-    pub warnings: Vec<String>,
+    /// What deserves attention.
+    pub findings: Vec<Finding>,
+    /// Whether nothing does.
+    pub converged: bool,
+    /// What looks fine.
+    #[serde(skip)]
+    pub assurances: Vec<Assurance>,
 }
 
 /// What the draws say about one observable.
@@ -161,7 +174,7 @@ fn observables(trace: &Trace) -> Vec<ObservableSummary> {
         own.filter_map(|name| Some((name, trace.series(name)?))).collect();
     // An observable of that name is somebody's own.
     if trace.series(ENERGY).is_none() {
-        named.insert(1, (ENERGY, &energy));
+        named.insert(named.len().min(1), (ENERGY, &energy));
     }
     named
         .par_iter()
@@ -194,15 +207,18 @@ impl Summary {
         let rhat = rhats.into_iter().flatten().reduce(f64::max);
         let draws = trace.draws();
         let steps = (draws * settings.thin) as f64;
-        let evaluations_per_step = settings.sampler.evaluations_charged(space);
+        let evaluations_per_step = outcome.traits.evaluations_charged;
+        // The name of one of ours, unless somebody else's kernel has taken its place.
+        let ours = settings.sampler.method.name() == outcome.traits.name;
         let per = |amount: f64, of: f64| if of > 0.0 { amount / of } else { 0.0 };
         let site_steps = steps * (trace.chains() * space.sites()) as f64;
         Self {
             model: model.into(),
             description: None,
-            sampler: settings.sampler,
-            weight: settings.sampler.uses_weight().then_some(settings.weight),
-            solver: (settings.sampler == Sampler::Dlmc).then_some(settings.solver),
+            sampler: outcome.traits.name.to_owned(),
+            balancing: (ours && outcome.traits.is_balanced).then_some(settings.sampler.balancing),
+            solver: (ours && settings.sampler.method == Method::Dlmc)
+                .then_some(settings.sampler.solver),
             sites: space.sites(),
             values: space.values(),
             chains: trace.chains(),
@@ -212,6 +228,8 @@ impl Summary {
             seed: settings.seed,
             threads: outcome.threads,
             scale: outcome.scale,
+            scale_unit: outcome.traits.scale.map(|scale| scale.unit),
+            kind: outcome.traits.kind,
             acceptance: outcome.acceptance,
             rhat: rhat.filter(|rhat| rhat.is_finite()),
             evaluations_per_step,
@@ -224,8 +242,9 @@ impl Summary {
             log_prob,
             sites_changed_per_step: outcome.sites_changed_per_step,
             ended: outcome.ended.to_string(),
-            fine: verdict.fine,
-            warnings: verdict.warnings,
+            converged: verdict.findings.is_empty(),
+            findings: verdict.findings,
+            assurances: verdict.assurances,
             observables,
             site_counts,
             overlap,

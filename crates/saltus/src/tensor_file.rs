@@ -1,12 +1,12 @@
 //! Files of named tensors (safetensors): written whole or not at all, and read with a sentence for
 //! what is wrong with them.
 
+use crate::files::{Durability, atomic_write};
 use safetensors::{Dtype, SafeTensors, View};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
 
 /// A tensor on its way into a file.
@@ -70,25 +70,13 @@ pub fn write<Name: AsRef<str> + Ord + Display>(
     (key, words): (&str, &str),
 ) -> Result<(), String> {
     let metadata = HashMap::from([(key.to_owned(), words.to_owned())]);
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial: &Path = partial.as_ref();
     safetensors::serialize(tensors, Some(metadata))
         .map_err(|error| error.to_string())
-        .and_then(|bytes| put(partial, path, &bytes).map_err(|error| error.to_string()))
-        .map_err(|reason| {
-            // It may not even have come into being.
-            let _ = fs::remove_file(partial);
-            format!("cannot be written: {reason}")
+        // Not by the crate's own function, whose files nobody but their owner may read.
+        .and_then(|bytes| {
+            atomic_write(path, &bytes, Durability::Now).map_err(|error| error.to_string())
         })
-}
-
-/// Not by the crate's own function, whose files nobody but their owner may read.
-fn put(partial: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = File::create(partial)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(partial, path)
+        .map_err(|reason| format!("cannot be written: {reason}"))
 }
 
 /// The bytes of a file; the error is the reason alone.

@@ -2,14 +2,14 @@
 //!
 //! ```
 //! use saltus::data::Examples;
-//! use saltus::run::Wish;
+//! use saltus::Control;
 //! use saltus::train::{TrainSettings, train_rbm};
 //! use saltus::{Model, Space};
 //! // Four bits that are always all equal.
 //! let states = [[0; 4], [1; 4]].concat().repeat(50);
 //! let examples = Examples::new(Space::new(4, 2)?, states)?;
 //! let settings = TrainSettings { hidden: 2, steps: 2, epochs: 3, batch: 20, ..Default::default() };
-//! let trained = train_rbm(&examples, &settings, |_| Wish::Continue)?;
+//! let trained = train_rbm(&examples, &settings, |_| Control::Continue)?;
 //! assert_eq!((trained.updates, trained.machine()?.space().sites()), (15, 4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -22,7 +22,6 @@ mod machine;
 mod reference;
 mod settings;
 mod statistics;
-mod streams;
 #[cfg(test)]
 mod tests;
 mod trained;
@@ -32,14 +31,15 @@ pub use settings::{Method, TrainError, TrainSettings};
 pub use statistics::{MachineStatistics, Statistics};
 pub use trained::Trained;
 
+use crate::control::Control;
 use crate::data::Examples;
 use crate::rng::ChainRng;
-use crate::run::Wish;
+use crate::rng::{Learning, Stream};
+use crate::workers::Workers;
 use adam::Step;
 use gibbs::{BLOCK, Workspace};
 use gradient::{Gradient, Learner, Phase};
 use machine::{Machine, clamped_mean, draw_independent};
-use rayon::ThreadPool;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -75,7 +75,7 @@ const REPORTS: usize = 20;
 pub fn train_rbm(
     examples: &Examples,
     settings: &TrainSettings,
-    mut monitor: impl FnMut(TrainProgress) -> Wish,
+    mut monitor: impl FnMut(TrainProgress) -> Control,
 ) -> Result<Trained, TrainError> {
     let (per_epoch, updates) = settings.updates(examples)?;
     let started = Instant::now();
@@ -95,7 +95,7 @@ pub fn train_rbm(
             }
             made = update;
             let latest = history[history.len() - 1];
-            if monitor(TrainProgress { update, updates, latest }) == Wish::Stop {
+            if monitor(TrainProgress { update, updates, latest }) == Control::Stop {
                 break 'epochs;
             }
         }
@@ -111,8 +111,8 @@ pub fn train_rbm(
     })
 }
 
-fn pool(threads: Option<usize>) -> Result<ThreadPool, TrainError> {
-    crate::threads::pool(threads).map_err(TrainError::Threads)
+fn pool(threads: Option<usize>) -> Result<Workers, TrainError> {
+    Workers::new(threads).map_err(TrainError::Threads)
 }
 
 /// Everything a training changes.
@@ -134,11 +134,12 @@ struct Training<'a> {
 
 impl<'a> Training<'a> {
     fn new(examples: &'a Examples, settings: &'a TrainSettings, mean: &[f32]) -> Self {
-        let (space, batch, seed) = (*examples.space(), settings.batch, settings.seed);
-        let machine = Machine::new(space, settings.hidden, mean, seed);
+        let (space, batch, seed) = (examples.space().clone(), settings.batch, settings.seed);
+        let machine = Machine::new(space.clone(), settings.hidden, mean, seed);
         let mut chains = Phase::new(&machine, batch);
-        let mut rngs: Vec<_> =
-            (0..batch).map(|row| ChainRng::new(seed, streams::chain(row))).collect();
+        let mut rngs: Vec<_> = (0..batch)
+            .map(|row| ChainRng::new(seed, Stream::Learning(Learning::Chain, row as u64)))
+            .collect();
         if settings.method == Method::Pcd {
             for (state, rng) in chains.states.chunks_exact_mut(space.sites()).zip(&mut rngs) {
                 draw_independent(&space, mean, rng, state);
@@ -152,7 +153,7 @@ impl<'a> Training<'a> {
             data: Phase::new(&machine, batch),
             chains,
             order: (0..examples.count() as u32).collect(),
-            order_rng: ChainRng::new(seed, streams::order()),
+            order_rng: ChainRng::new(seed, Stream::Learning(Learning::Order, 0)),
             rngs,
             work: vec![Workspace::new(&machine); batch.div_ceil(BLOCK)],
             machine,

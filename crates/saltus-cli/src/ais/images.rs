@@ -34,7 +34,7 @@ pub fn test_images(
         return Err(Failure::Failed(format!(
             "{} has {sites} sites of {values} values, but images of {name} have {rows}×{columns} \
              pixels of {}",
-            arguments.file.display(),
+            arguments.file.as_deref().unwrap_or(Path::new("the model")).display(),
             examples.space().values()
         )));
     }

@@ -51,7 +51,7 @@ pub fn print_json(about: &About<'_>, found: &Found) -> Result<(), Failure> {
     let estimated = likelihood(about, found, forward.map(|forward| forward.log_z));
     let json = Json {
         model: about.subject.name(),
-        file: about.arguments.file.display().to_string(),
+        file: about.source(),
         sites: about.space().sites(),
         values: about.space().values(),
         hidden: about.subject.hidden(),

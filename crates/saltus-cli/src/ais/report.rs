@@ -64,6 +64,12 @@ impl About<'_> {
         self.subject.space()
     }
 
+    /// Where the model comes from.
+    pub fn source(&self) -> String {
+        let file = self.arguments.file.as_ref().map(|file| file.display().to_string());
+        file.unwrap_or_else(|| self.subject.name().to_owned())
+    }
+
     /// The first lines of a report.
     pub fn heading(&self) -> String {
         let AisSettings { chains, temperatures, .. } = self.settings;
@@ -81,7 +87,7 @@ impl About<'_> {
         format!(
             "{what}  {}: {} sites of {} values, {description}\n\
              {data}chains   {chains}, through {temperatures} temperatures, moved by {}\n{resumed}",
-            self.arguments.file.display(),
+            self.source(),
             self.space().sites(),
             self.space().values(),
             self.transition,

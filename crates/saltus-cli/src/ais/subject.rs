@@ -1,14 +1,18 @@
-//! What is annealed: a machine, a network of two, or a deep model.
+//! What is annealed: an RBM, a DBN, a deep model, or any model of the registry.
 
-use crate::arguments::Transition;
+use crate::arguments::{AisArguments, Transition};
 use crate::failure::Failure;
+use crate::model::{Context, with_model};
+use saltus::ais::{Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings};
 use saltus::dbn::{Dbn, Layers};
 use saltus::model::rbm::Rbm;
 use saltus::tensor_file::{self, Tensors};
-use saltus::{Model, Space};
+use saltus::zoo::{Title, UseModel};
+use saltus::{Control, Method, Model, Space};
 #[cfg(feature = "deep")]
 use saltus_nn::DeepModel;
 use std::path::Path;
+use std::time::Duration;
 
 /// A tensor that deep models have, and the others have not.
 const OF_DEEP_MODELS: &str = "base_mean";
@@ -19,10 +23,91 @@ pub enum Subject {
     Network(Box<Dbn>),
     #[cfg(feature = "deep")]
     Deep(Box<DeepModel>),
+    Named(Title, Box<dyn Annealed>),
+}
+
+/// A model of any type that can be annealed.
+pub trait Annealed {
+    fn space_of_states(&self) -> &Space;
+
+    fn anneal(&self, settings: AisSettings, prepared: Prepared<'_>)
+    -> Result<AisOutcome, AisError>;
+}
+
+impl<M: Model> Annealed for M {
+    fn space_of_states(&self) -> &Space {
+        self.space()
+    }
+
+    fn anneal(
+        &self,
+        settings: AisSettings,
+        prepared: Prepared<'_>,
+    ) -> Result<AisOutcome, AisError> {
+        prepared.go(Ais::new(self, settings))
+    }
+}
+
+/// What annealing needs besides a model and settings.
+pub struct Prepared<'a> {
+    /// Where reverse chains start.
+    pub starts: Vec<u8>,
+    pub monitor: Box<dyn FnMut(AisProgress) -> Control + 'a>,
+    /// Where checkpoints are kept, and how often.
+    pub keeper: Option<(Duration, &'a Path)>,
+    pub resumed: Option<AisCheckpoint>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Anneals like that.
+    pub fn go<M: Model>(self, ais: Ais<'a, M>) -> Result<AisOutcome, AisError> {
+        let mut ais = ais.reverse_from(self.starts).monitor(self.monitor);
+        if let Some(checkpoint) = self.resumed {
+            ais = ais.resume(checkpoint);
+        }
+        if let Some((every, path)) = self.keeper {
+            ais = ais.keep(every, move |checkpoint| {
+                checkpoint.save(path).map_err(|error| error.to_string())
+            });
+        }
+        ais.go()
+    }
+}
+
+/// Keeps a model of the registry, whatever its type.
+struct Keeping;
+
+impl UseModel for Keeping {
+    type Output = Subject;
+
+    fn call<M: Model + 'static>(self, title: Title, model: M) -> Subject {
+        Subject::Named(title, Box::new(model))
+    }
 }
 
 impl Subject {
-    pub fn load(path: &Path) -> Result<Self, Failure> {
+    /// What the arguments name: a model of the registry or a file.
+    pub fn new(arguments: &AisArguments) -> Result<Self, Failure> {
+        match (&arguments.model, &arguments.file) {
+            (Some(model), None) => {
+                let seed = arguments.model_seed.unwrap_or(0);
+                // As many go back.
+                let chains = 2 * arguments.chains.unwrap_or(AisSettings::default().chains);
+                with_model(model, Context { seed, chains }, Keeping)
+            }
+            (None, Some(path)) => Self::load(path),
+            (Some(_), Some(path)) => Err(Failure::Usage(format!(
+                "either a file or a model: {} stands before the model",
+                path.display()
+            ))),
+            (None, None) => Err(Failure::Usage(
+                "what is to be annealed? a file of `saltus train`, or a model such as ising"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    fn load(path: &Path) -> Result<Self, Failure> {
         let failed = |reason: String| Failure::Failed(format!("{}: {reason}", path.display()));
         let bytes = tensor_file::read(path).map_err(failed)?;
         if is_deep(&bytes) {
@@ -40,6 +125,7 @@ impl Subject {
     /// Its name for scripts, which is also what `saltus train` calls it.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Named(title, _) => title.name,
             Self::Machine(_) => "rbm",
             Self::Network(_) => "dbn",
             #[cfg(feature = "deep")]
@@ -50,9 +136,10 @@ impl Subject {
     /// What it is, in a word and in several.
     pub fn in_words(&self) -> (&'static str, String) {
         match self {
-            Self::Machine(machine) => ("machine", format!("{} hidden units", machine.hidden())),
+            Self::Named(title, _) => ("model  ", title.words.clone()),
+            Self::Machine(machine) => ("RBM    ", format!("{} hidden units", machine.hidden())),
             Self::Network(network) => (
-                "network",
+                "DBN    ",
                 format!("{} + {} hidden units", network.bottom().hidden(), network.top().hidden()),
             ),
             #[cfg(feature = "deep")]
@@ -69,6 +156,7 @@ impl Subject {
         match self {
             Self::Machine(machine) => machine.space(),
             Self::Network(network) => network.space(),
+            Self::Named(_, model) => model.space_of_states(),
             #[cfg(feature = "deep")]
             Self::Deep(model) => model.space(),
         }
@@ -86,6 +174,7 @@ impl Subject {
             Self::Network(network) => Some(network.top()),
             #[cfg(feature = "deep")]
             Self::Deep(_) => None,
+            Self::Named(..) => None,
         }
     }
 
@@ -96,6 +185,7 @@ impl Subject {
             Self::Network(network) => vec![network.bottom().hidden(), network.top().hidden()],
             #[cfg(feature = "deep")]
             Self::Deep(_) => Vec::new(),
+            Self::Named(..) => Vec::new(),
         }
     }
 
@@ -107,6 +197,8 @@ impl Subject {
                 .map_or(0, |machine| machine.space().diff_len().saturating_mul(machine.hidden())),
             #[cfg(feature = "deep")]
             Self::Deep(model) => model.parameters().architecture().parameters(),
+            // Seen to when it was built.
+            Self::Named(..) => 0,
         }
     }
 
@@ -115,7 +207,8 @@ impl Subject {
         match self {
             Self::Machine(_) | Self::Network(_) => Transition::Alternating,
             #[cfg(feature = "deep")]
-            Self::Deep(_) => Transition::Sampler(saltus::Sampler::default()),
+            Self::Deep(_) => Transition::Sampler(Method::default()),
+            Self::Named(..) => Transition::Sampler(Method::default()),
         }
     }
 

@@ -1,11 +1,11 @@
 //! What can be written after `saltus ais`.
 
 use super::train::BinariseArgument;
-use super::{DifferencesArgument, OUTPUT, RUN};
+use super::{ModelArguments, OUTPUT, RUN, SamplerArguments};
 use crate::parse;
 use clap::Args;
+use saltus::Method;
 use saltus::ais::AisSettings;
-use saltus::{Sampler, Solver, Weight};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -19,72 +19,67 @@ const DATA: &str = "Data";
 /// back from exact draws, which gives a number that is too high on average; with --data alone they go
 /// back from images, and the number is only an indication.
 #[derive(Debug, Args)]
+#[command(
+    subcommand_value_name = "MODEL",
+    subcommand_help_heading = "Models",
+    disable_help_subcommand = true
+)]
 pub struct AisArguments {
-    /// Machine, network or deep model (safetensors, of `saltus train`)
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    /// RBM, DBN or deep model (safetensors, of `saltus train`); or the name of a model
+    #[arg(value_name = "FILE|MODEL")]
+    pub file: Option<PathBuf>,
+    #[command(subcommand)]
+    pub model: Option<ModelArguments>,
     /// Folder of a dataset's IDX files, or of its folder: how likely are its test images?
-    #[arg(long, value_name = "DIR", help_heading = DATA, requires = "dataset")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = DATA)]
     pub data: Option<PathBuf>,
     /// Which images: mnist, static-mnist or fashion-mnist; for a deep model those of `saltus train
     /// resnet`
-    #[arg(long, value_name = "NAME", help_heading = DATA, requires = "data")]
+    #[arg(long, global = true, value_name = "NAME", help_heading = DATA)]
     pub dataset: Option<String>,
     /// How pixels become two values [default: threshold]: 1 where the gray is above one half, or
     /// drawn once with the gray as probability
     #[arg(
-        long, value_name = "threshold|stochastic", hide_possible_values = true,
-        help_heading = DATA, requires = "data"
+        long, global = true, value_name = "threshold|stochastic", hide_possible_values = true,
+        help_heading = DATA
     )]
     pub binarise: Option<BinariseArgument>,
     /// Also sum over all states of the hidden units, of which there may be at most 25
-    #[arg(long, help_heading = RUN)]
+    #[arg(long, global = true, help_heading = RUN)]
     pub exact: bool,
     /// Number of chains [default: 500]
-    #[arg(long, value_name = "N", help_heading = RUN, value_parser = parse::positive, allow_negative_numbers = true)]
+    #[arg(long, global = true, value_name = "N", help_heading = RUN, value_parser = parse::positive, allow_negative_numbers = true)]
     pub chains: Option<usize>,
     /// Number of temperatures, with a step of the sampler at each [default: 5000]
-    #[arg(long, value_name = "T", help_heading = RUN, value_parser = parse::positive, allow_negative_numbers = true)]
+    #[arg(long, global = true, value_name = "T", help_heading = RUN, value_parser = parse::positive, allow_negative_numbers = true)]
     pub temperatures: Option<usize>,
     /// What moves the chains [default: alternating, of deep models dlmc]: all hidden units and all
     /// pixels in turn, or a sampler of `saltus list`, any but dld
-    #[arg(long, value_name = "NAME", help_heading = RUN)]
+    #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub sampler: Option<Transition>,
-    /// Weight function of the sampler [default: sqrt]: sqrt, ratio, min, max or sum
-    #[arg(long, value_name = "NAME", help_heading = RUN)]
-    pub weight: Option<Weight>,
-    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler, exact or metropolised
-    #[arg(long, value_name = "NAME", help_heading = RUN)]
-    pub solver: Option<Solver>,
     #[command(flatten)]
-    pub differences: DifferencesArgument,
-    /// Acceptance to tune the sampler to [default: 0.574, for rwm 0.234]
-    #[arg(long, value_name = "A", help_heading = RUN, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub target_acceptance: Option<f64>,
-    /// Fixed step size, or number of sites (rwm, pas), instead of tuning
-    #[arg(
-        long, value_name = "H", help_heading = RUN, value_parser = parse::finite,
-        allow_negative_numbers = true, conflicts_with = "target_acceptance"
-    )]
-    pub scale: Option<f64>,
+    pub moves: SamplerArguments,
     /// Seed of the chains [default: 0]
-    #[arg(long, value_name = "S", help_heading = RUN, value_parser = parse::seed, allow_negative_numbers = true)]
+    #[arg(long, global = true, value_name = "S", help_heading = RUN, value_parser = parse::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
+    /// Seed of a model's random parameters [default: 0]
+    #[arg(long, global = true, value_name = "S", help_heading = RUN, value_parser = parse::seed, allow_negative_numbers = true)]
+    pub model_seed: Option<u64>,
     /// Threads [default: one per processor]; results do not depend on it
-    #[arg(long, value_name = "T", help_heading = RUN, value_parser = parse::threads, allow_negative_numbers = true)]
+    #[arg(long, global = true, value_name = "T", help_heading = RUN, value_parser = parse::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
     /// Stop after this time (30s, 10m, 2h), tuning included; with --checkpoint the same command goes
     /// on, unless it was still tuning
-    #[arg(long, value_name = "TIME", help_heading = RUN, value_parser = parse::duration, allow_hyphen_values = true)]
+    #[arg(long, global = true, value_name = "TIME", help_heading = RUN, value_parser = parse::duration, allow_hyphen_values = true)]
     pub time_limit: Option<Duration>,
     /// Keep the chains in this file every 30 seconds; if it exists, go on from there
-    #[arg(long, value_name = "FILE", help_heading = RUN)]
+    #[arg(long, global = true, value_name = "FILE", help_heading = RUN)]
     pub checkpoint: Option<PathBuf>,
     /// Print one JSON object
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, global = true, help_heading = OUTPUT)]
     pub json: bool,
     /// No progress
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, global = true, help_heading = OUTPUT)]
     pub quiet: bool,
 }
 
@@ -94,7 +89,7 @@ pub enum Transition {
     /// All hidden units and all pixels in turn.
     Alternating,
     /// A sampler of the pixels alone.
-    Sampler(Sampler),
+    Sampler(Method),
 }
 
 impl FromStr for Transition {
@@ -103,9 +98,10 @@ impl FromStr for Transition {
     fn from_str(name: &str) -> Result<Self, String> {
         match name.trim() {
             "alternating" => Ok(Self::Alternating),
-            name => name.parse().map(Self::Sampler).map_err(|error: String| {
-                format!("{error}; for machines there is also 'alternating'")
-            }),
+            name => name
+                .parse()
+                .map(Self::Sampler)
+                .map_err(|error: String| format!("{error}; for RBMs there is also 'alternating'")),
         }
     }
 }
@@ -114,54 +110,31 @@ impl std::fmt::Display for Transition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Alternating => f.write_str("alternating"),
-            Self::Sampler(sampler) => sampler.fmt(f),
+            Self::Sampler(method) => method.fmt(f),
         }
     }
 }
 
-/// What to say of a weight function that was asked for, if the sampler has none.
-pub(super) fn unused_weight(weight: Option<Weight>, sampler: Sampler) -> Option<String> {
-    let weight = weight.filter(|_| !sampler.uses_weight())?;
-    Some(format!("{sampler} has no weight function, --weight {weight} is not used"))
-}
-
 impl AisArguments {
-    /// The first option that is about samplers, if one was given.
-    pub fn about_samplers(&self) -> Option<&'static str> {
-        let options = [
-            ("--weight", self.weight.is_some()),
-            ("--solver", self.solver.is_some()),
-            ("--differences", self.differences.differences.is_some()),
-            ("--target-acceptance", self.target_acceptance.is_some()),
-            ("--scale", self.scale.is_some()),
-        ];
-        options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
-    }
-
     /// What to say if --weight is of no use.
     pub fn unused_weight(&self, transition: Transition) -> Option<String> {
         match transition {
             Transition::Alternating => None,
-            Transition::Sampler(sampler) => unused_weight(self.weight, sampler),
+            Transition::Sampler(method) => self.moves.unused_weight(method),
         }
     }
 
     /// The settings of annealing.
     pub fn settings(&self, transition: Transition) -> AisSettings {
         let default = AisSettings::default();
-        let sampler = match transition {
-            Transition::Alternating => default.sampler,
-            Transition::Sampler(sampler) => sampler,
+        let method = match transition {
+            Transition::Alternating => Method::default(),
+            Transition::Sampler(method) => method,
         };
         AisSettings {
             chains: self.chains.unwrap_or(default.chains),
             temperatures: self.temperatures.unwrap_or(default.temperatures),
-            sampler,
-            weight: self.weight.unwrap_or_default(),
-            solver: self.solver.unwrap_or_default(),
-            differences: self.differences.kind(),
-            target_acceptance: self.target_acceptance,
-            scale: self.scale,
+            sampler: self.moves.sampler(method),
             seed: self.seed.unwrap_or(default.seed),
             threads: self.threads,
             time_limit: self.time_limit,
@@ -183,8 +156,8 @@ mod tests {
         for (name, value) in [
             ("chains", default.chains.to_string()),
             ("temperatures", default.temperatures.to_string()),
-            ("weight", default.weight.to_string()),
-            ("solver", default.solver.to_string()),
+            ("weight", default.sampler.balancing.to_string()),
+            ("solver", default.sampler.solver.to_string()),
             ("seed", default.seed.to_string()),
         ] {
             let option = ais.get_arguments().find(|option| option.get_id() == name).unwrap();

@@ -1,10 +1,10 @@
 //! What can be written after `saltus train resnet`.
 
-use super::ais::unused_weight;
+use super::SamplerArguments;
 use crate::parse;
 use clap::Args;
+use saltus::Method;
 use saltus::names::unknown;
-use saltus::{Sampler, Weight};
 use saltus_nn::data::Dataset;
 use saltus_nn::train::{Preset, TrainSettings};
 use serde::{Deserialize, Serialize};
@@ -45,16 +45,12 @@ pub struct TrainResnetArguments {
     pub preset: Option<Preset>,
     /// Sampler of the chains [default: dlmc]: dlmc, dmala, pas, gwg, gibbs, or any other but dld
     #[arg(long, value_name = "NAME", help_heading = TRAINING)]
-    pub sampler: Option<Sampler>,
-    /// Weight function [default: sqrt]
-    #[arg(long, value_name = "NAME", help_heading = TRAINING)]
-    pub weight: Option<Weight>,
+    pub sampler: Option<Method>,
+    #[command(flatten)]
+    pub moves: SamplerArguments,
     /// Steps of every chain per iteration [default: as the preset says for dataset and sampler]
     #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub steps: Option<usize>,
-    /// Acceptance that the scale is adapted to [default: 0.574, for rwm 0.234]
-    #[arg(long, value_name = "A", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub target_acceptance: Option<f64>,
     /// Updates of the parameters [default: 2000, paper 50000]
     #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub iterations: Option<usize>,
@@ -93,7 +89,7 @@ pub struct TrainResnetArguments {
         long, value_name = "DIR", help_heading = OUTPUT,
         conflicts_with_all = [
             "dataset", "values", "width", "blocks", "projection", "preset", "sampler", "weight",
-            "steps", "target_acceptance", "batch", "buffer", "learning_rate", "warmup", "decay",
+            "solver", "differences", "ordinal", "scale", "steps", "target_acceptance", "batch", "buffer", "learning_rate", "warmup", "decay",
             "seed", "out", "force",
         ]
     )]
@@ -135,25 +131,24 @@ impl FromStr for Backend {
     }
 }
 
-pub(super) fn dataset(name: &str) -> Result<Dataset, String> {
+/// Images by the name of their dataset or folder.
+pub fn dataset(name: &str) -> Result<Dataset, String> {
     Ok(Dataset::named(name))
 }
 
 impl TrainResnetArguments {
     /// What to say if --weight is of no use.
     pub fn unused_weight(&self) -> Option<String> {
-        unused_weight(self.weight, self.sampler.unwrap_or_default())
+        self.moves.unused_weight(self.sampler.unwrap_or_default())
     }
 
     /// The settings of a training on a dataset.
     pub fn settings(&self, dataset: &Dataset) -> TrainSettings {
-        let sampler = self.sampler.unwrap_or_default();
+        let sampler = self.moves.sampler(self.sampler.unwrap_or_default());
         let preset = self.preset.unwrap_or_default().settings(dataset, sampler);
         TrainSettings {
-            sampler,
-            weight: self.weight.unwrap_or(preset.weight),
+            sampler: preset.sampler,
             steps: self.steps.unwrap_or(preset.steps),
-            target_acceptance: self.target_acceptance,
             iterations: self.iterations.unwrap_or(preset.iterations),
             batch: self.batch.unwrap_or(preset.batch),
             buffer: self.buffer.unwrap_or(preset.buffer),

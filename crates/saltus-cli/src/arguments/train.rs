@@ -1,5 +1,6 @@
 //! What can be written after `saltus train`.
 
+use crate::moved::MovedArguments;
 use crate::parse;
 use clap::{Args, Subcommand, ValueEnum};
 use saltus::data::{Binarisation, Dataset};
@@ -31,12 +32,9 @@ pub enum TrainedModel {
     /// Deep energy-based model, a residual network, from images (not part of this build)
     #[cfg(not(feature = "deep"))]
     Resnet(AbsentArguments),
-    /// Variational autoencoder, from images of bits
-    #[cfg(feature = "deep")]
-    Vae(super::TrainVaeArguments),
-    /// Variational autoencoder, from images of bits (not part of this build)
-    #[cfg(not(feature = "deep"))]
-    Vae(AbsentArguments),
+    /// Variational autoencoder, from images of bits (in saltus-lab)
+    #[command(hide = true)]
+    Vae(MovedArguments),
 }
 
 /// Whatever is asked of a model that was left out of this build.

@@ -1,10 +1,11 @@
 //! Pictures in files: SVG as it is, or PNG with a font of its own, as machines may have none.
 
+use super::outline::outlined;
 use crate::failure::Failure;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
+use saltus::files::{Durability, atomic_write};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Pixels per unit of a drawing: sharp on screens and in print.
 const PIXELS: f32 = 2.0;
@@ -47,15 +48,15 @@ pub fn write(svg: &str, path: &Path) -> Result<(), Failure> {
         Format::Svg => svg.as_bytes().to_vec(),
         Format::Png => png(svg)?,
     };
-    std::fs::write(path, bytes)
+    atomic_write(path, &bytes, Durability::Now)
         .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
 }
 
 fn png(svg: &str) -> Result<Vec<u8>, Failure> {
     let failed = |reason: String| Failure::Failed(format!("cannot draw the picture: {reason}"));
-    let mut options = Options { font_family: "DejaVu Sans".to_owned(), ..Options::default() };
-    Arc::make_mut(&mut options.fontdb).load_font_data(dejavu::sans::regular().to_vec());
-    let tree = Tree::from_str(svg, &options).map_err(|error| failed(error.to_string()))?;
+    let svg = outlined(svg).map_err(failed)?;
+    let tree =
+        Tree::from_str(&svg, &Options::default()).map_err(|error| failed(error.to_string()))?;
     let size = tree.size().to_int_size().scale_by(PIXELS);
     let size = size.ok_or_else(|| failed("it is empty".to_owned()))?;
     let mut pixels = Pixmap::new(size.width(), size.height())

@@ -1,12 +1,13 @@
 //! The page itself: summary and verdict, charts in tabs, pictures; one file without a network.
 
 use super::pictures::Pictures;
+use crate::advice;
 use crate::number::{short, short_or_dash, with_error};
 use crate::plot::svg::escape;
 use saltus::Summary;
+use saltus::draws::trace::LOG_PROB;
 use saltus::stats::Movement;
 use saltus::summary::{ENERGY, ObservableSummary};
-use saltus::trace::LOG_PROB;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -109,7 +110,7 @@ impl Page<'_> {
     }
 
     fn verdict(&self) -> String {
-        let Summary { fine, warnings, .. } = self.summary;
+        let (fine, warnings) = (advice::fine(self.summary), advice::warnings(self.summary));
         let mut body = String::new();
         if !self.ended {
             body.push_str(
@@ -123,8 +124,8 @@ impl Page<'_> {
             items.collect::<String>()
         };
         body.push_str("<ul class=\"verdict\">\n");
-        body.push_str(&list("warning", warnings));
-        body.push_str(&list("fine", fine));
+        body.push_str(&list("warning", &warnings));
+        body.push_str(&list("fine", &fine));
         body.push_str("</ul>\n");
         let title = if warnings.is_empty() { "No warnings" } else { "What deserves attention" };
         section(title, &body)
@@ -287,7 +288,7 @@ impl Page<'_> {
 }
 
 fn subtitle(rest: &str, summary: &Summary) -> String {
-    let weight = summary.weight.map_or(String::new(), |weight| format!(", weight {weight}"));
+    let weight = summary.balancing.map_or(String::new(), |weight| format!(", weight {weight}"));
     let model = if rest.is_empty() { String::new() } else { format!("{rest}. ") };
     format!(
         "{model}{} sites × {} values. Sampler {}{weight}, seed {}.",

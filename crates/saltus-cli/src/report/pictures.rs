@@ -2,11 +2,13 @@
 
 use super::page::{Figure, Picture};
 use crate::failure::Failure;
+use crate::model::rows_and_columns;
+use crate::parse::Size;
 use crate::plot::chart::{Chart, Division};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use resvg::tiny_skia::{ColorU8, Pixmap};
-use saltus::run::Sites;
+use saltus::draws::sites::Sites;
 use saltus::store::{Keep, Stored};
 
 /// Most draws that are shown.
@@ -58,8 +60,8 @@ pub fn of_run(stored: &Stored, sites: Option<&Sites>) -> Result<Pictures, Failur
 /// Rows and columns, if the sites make a picture: a lattice, or a machine of a square of pixels.
 fn shape(stored: &Stored) -> Option<(usize, usize)> {
     let sites = stored.space().sites();
-    let (rows, columns) = match stored.description().lattice {
-        Some([rows, columns]) => (rows, columns),
+    let (rows, columns) = match rows_and_columns(stored.space()) {
+        Some(Size { rows, columns }) => (rows, columns),
         None if stored.description().model == "rbm" => (sites.isqrt(), sites.isqrt()),
         None => return None,
     };

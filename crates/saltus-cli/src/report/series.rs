@@ -5,9 +5,9 @@ use super::lines::{extremes, places};
 use super::page::{Figure, Panel};
 use crate::observe::MAGNETISATION;
 use crate::plot::chart::{Chart, Division};
-use saltus::sink::SITES_CHANGED;
+use saltus::draws::sink::SITES_CHANGED;
+use saltus::draws::trace::{HAMMING, LOG_PROB};
 use saltus::stats::{Movement, autocorrelation, diagnose};
-use saltus::trace::{HAMMING, LOG_PROB};
 
 /// Chains whose lines are drawn: more could not be told apart.
 const DRAWN: usize = 4;

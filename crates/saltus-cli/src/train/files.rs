@@ -1,7 +1,7 @@
 //! The files that a training leaves: the model, and pictures beside it.
 
 use crate::failure::Failure;
-use std::fs::{self, File};
+use saltus::files::check_writable;
 use std::path::{Path, PathBuf};
 
 /// Where a training puts what it leaves.
@@ -50,11 +50,7 @@ impl<const PICTURES: usize> Files<PICTURES> {
             }
         }
         // A folder that is there may take no files all the same. This is where a model is put first.
-        let mut partial = self.model.as_os_str().to_owned();
-        partial.push(".partial");
-        let tried = File::create(&partial).map(drop);
-        // It may not even have come into being.
-        let _ = fs::remove_file(&partial);
+        let tried = check_writable(&self.model);
         tried.or_else(|error| failed(&self.model, &format!("cannot be written: {error}")))
     }
 }

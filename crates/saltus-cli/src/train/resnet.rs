@@ -15,8 +15,8 @@ use crate::progress::{View, pace};
 use crate::{announce, interrupt, say};
 use folder::Folder;
 use report::{About, heading, print_json, print_text};
+use saltus::Control;
 use saltus::data::Examples;
-use saltus::run::Wish;
 use saltus_nn::data::{Dataset, Split};
 use saltus_nn::train::{Checkpoint, Report, TrainError, TrainSettings, Training};
 use saltus_nn::{Architecture, Cpu, Network};
@@ -191,7 +191,7 @@ fn go_on<N: Network + 'static>(
         }
         let done = (training.iteration(), training.settings().iterations);
         let numbers = |since| format!("{}, {}", pace("iterations", done, since), watched(&report));
-        if view.tell("training", done, numbers) == Wish::Stop {
+        if view.tell("training", done, numbers) == Control::Stop {
             break Ok(Finish::Early);
         }
     };

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::architecture::Architecture;
-use crate::reference::{codes, derivative, value};
+use crate::derivative::derivative;
+use crate::reference::{codes, value};
 use saltus::rng::{ChainRng, Stream};
 
 /// Networks that use everything: two and more values, sizes that leave rests of tiles, channels that

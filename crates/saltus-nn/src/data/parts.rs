@@ -55,7 +55,7 @@ pub(super) fn append(images: &mut Images, others: Images, folder: &Path) -> Resu
 /// test.
 pub(super) fn split(mut images: Images, validation: usize, test: usize) -> Parts {
     let size = images.rows * images.columns;
-    let mut rng = ChainRng::new(SEED, Stream::Training(0));
+    let mut rng = ChainRng::new(SEED, Stream::Data(0));
     for index in (1..images.count()).rev() {
         let other = rng.below(index + 1);
         let (low, high) = images.pixels.split_at_mut(index * size);
@@ -81,7 +81,7 @@ impl Parts {
         for part in [&self.validation, &self.test].into_iter().flatten() {
             append(&mut Images { rows, columns, pixels: Vec::new() }, part.clone(), folder)?;
         }
-        let mut rng = ChainRng::new(SEED, Stream::Training(1));
+        let mut rng = ChainRng::new(SEED, Stream::Data(1));
         let mut judge = |part: Option<Images>| {
             part.map(|images| {
                 let examples = examples(images, values, folder)?;
@@ -127,5 +127,5 @@ fn drawn_once(examples: &Examples, rng: &mut ChainRng) -> Result<Examples, DataE
     for (index, state) in states.chunks_exact_mut(sites).enumerate() {
         examples.fill(index, rng, state);
     }
-    Examples::new(*examples.space(), states)
+    Examples::new(examples.space().clone(), states)
 }

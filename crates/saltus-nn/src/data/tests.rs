@@ -20,7 +20,7 @@ fn states(examples: &Examples) -> Vec<u8> {
 
 /// What a look with that seed shows.
 fn drawn(examples: &Examples, seed: u64) -> Vec<u8> {
-    let mut rng = ChainRng::new(seed, Stream::Training(0));
+    let mut rng = ChainRng::new(seed, Stream::Data(0));
     (0..examples.count())
         .flat_map(|index| {
             let mut state = vec![0; examples.space().sites()];

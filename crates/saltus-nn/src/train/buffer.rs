@@ -1,8 +1,8 @@
 //! The replay buffer: states of chains that wait for their next turn.
 
-use super::streams;
 use crate::base::Base;
 use saltus::ChainRng;
+use saltus::rng::{Stream, Training as Purpose};
 
 /// States of chains, of which every iteration moves some.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ impl Buffer {
     /// So many states drawn from the base.
     pub(super) fn new(base: &Base, size: usize, seed: u64) -> Self {
         let sites = base.space().sites();
-        let mut rng = ChainRng::new(seed, streams::buffer());
+        let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Buffer, 0, 0));
         let mut states = vec![0; size * sites];
         states.chunks_exact_mut(sites).for_each(|state| base.draw(&mut rng, state));
         Self { sites, states }
@@ -79,7 +79,10 @@ mod tests {
         let mut counts = [0u32; 50];
         for iteration in 0..2000 {
             let mut slots = [0; 10];
-            buffer.pick(&mut ChainRng::new(4, streams::slots(iteration)), &mut slots);
+            buffer.pick(
+                &mut ChainRng::new(4, Stream::Training(Purpose::Slots, iteration as u64, 0)),
+                &mut slots,
+            );
             slots.iter().for_each(|slot| counts[*slot as usize] += 1);
             slots.sort_unstable();
             assert!(slots.windows(2).all(|pair| pair[0] != pair[1]), "{slots:?}");

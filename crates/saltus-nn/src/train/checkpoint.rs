@@ -48,7 +48,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
             settings: self.settings.clone(),
             iteration: self.iteration,
             seconds: self.seconds,
-            log_scale: self.tuner.map(|tuner| tuner.log_scale()),
+            log_scale: self.tuner.as_ref().map(|tuner| tuner.log_scale()),
             about: about.to_owned(),
         };
         let numbers = |numbers: &[f32]| Tensor::floats(numbers, vec![numbers.len()]);
@@ -176,7 +176,7 @@ mod tests {
         let path = folder.path().join("checkpoint.safetensors");
         let architecture = Architecture::new(2, 2, 2, 3).unwrap().with_blocks(0).unwrap();
         let examples = Examples::new(architecture.space(), vec![1; 40]).unwrap();
-        let recipe = Preset::Laptop.settings(&Dataset::StaticMnist, Sampler::Dlmc);
+        let recipe = Preset::Laptop.settings(&Dataset::StaticMnist, Sampler::dlmc());
         let settings = TrainSettings { batch: 5, buffer: 10, ..recipe };
         let training: Training<Cpu> = Training::new(&examples, architecture, settings).unwrap();
         training.save(&path, "").unwrap();

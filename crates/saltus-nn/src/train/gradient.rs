@@ -124,8 +124,9 @@ mod tests {
     use crate::architecture::Architecture;
     use crate::base::Base;
     use crate::cpu::Cpu;
+    use crate::derivative::derivative;
     use crate::parameters::Parameters;
-    use crate::reference::{codes, derivative, value};
+    use crate::reference::{codes, value};
 
     #[test]
     fn the_gradient_is_that_of_the_loss_with_the_mean_held() {

@@ -1,23 +1,19 @@
 //! Which examples an iteration looks at: every one once in an epoch, in an order of its own.
 
-use super::streams;
 use saltus::ChainRng;
 use saltus::data::Examples;
+use saltus::rng::{Stream, Training as Purpose};
 
 /// The order of the epoch in progress.
-#[derive(Clone, Debug)]
-pub(crate) struct Order {
+#[derive(Clone, Debug, Default)]
+pub struct Order {
     epoch: Option<usize>,
     indices: Vec<u32>,
 }
 
 impl Order {
-    pub(crate) fn new() -> Self {
-        Self { epoch: None, indices: Vec::new() }
-    }
-
     /// The states of an iteration's batch. What is left at the end of an epoch is left out.
-    pub(crate) fn batch(
+    pub fn batch(
         &mut self,
         examples: &Examples,
         batch: usize,
@@ -33,7 +29,10 @@ impl Order {
         let mut states = vec![0; batch * sites];
         let chosen = &self.indices[number * batch..(number + 1) * batch];
         for (row, (index, state)) in chosen.iter().zip(states.chunks_exact_mut(sites)).enumerate() {
-            let mut rng = ChainRng::new(seed, streams::example(iteration, row));
+            let mut rng = ChainRng::new(
+                seed,
+                Stream::Training(Purpose::Example, iteration as u64, row as u64),
+            );
             examples.fill(*index as usize, &mut rng, state);
         }
         states
@@ -44,7 +43,7 @@ impl Order {
         self.epoch = Some(epoch);
         self.indices.clear();
         self.indices.extend(0..count as u32);
-        let mut rng = ChainRng::new(seed, streams::order(epoch));
+        let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Order, epoch as u64, 0));
         for index in (1..count).rev() {
             self.indices.swap(index, rng.below(index + 1));
         }
@@ -59,7 +58,7 @@ mod tests {
     #[test]
     fn an_epoch_shows_every_example_once() {
         let examples = Examples::new(Space::new(1, 256).unwrap(), (0..13).collect()).unwrap();
-        let mut order = Order::new();
+        let mut order = Order::default();
         let epoch = |order: &mut Order, first: usize| -> Vec<u8> {
             (first..first + 3).flat_map(|it| order.batch(&examples, 4, it, 5)).collect()
         };
@@ -70,7 +69,7 @@ mod tests {
             assert!(shown.windows(2).all(|pair| pair[0] != pair[1]), "{shown:?}");
         }
         // The second epoch is the same for one who has not seen the first.
-        assert_eq!(epoch(&mut Order::new(), 4), two);
-        assert_eq!(epoch(&mut Order::new(), 1), one);
+        assert_eq!(epoch(&mut Order::default(), 4), two);
+        assert_eq!(epoch(&mut Order::default(), 1), one);
     }
 }

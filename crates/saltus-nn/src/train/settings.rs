@@ -1,26 +1,23 @@
 //! How to train, the recipes by name, and why it cannot be done.
 
-use super::streams;
 use crate::data::Dataset;
 use saltus::data::Examples;
+use saltus::kernel::gibbs::Scan;
 use saltus::names::unknown;
-use saltus::{Sampler, Weight};
+use saltus::rng::MOST_OF_TRAINING;
+use saltus::{Method, Sampler};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// How to train a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TrainSettings {
-    /// The sampler that moves the chains.
+    /// The sampler that moves the chains, and what its scale is adapted to.
+    #[serde(flatten)]
     pub sampler: Sampler,
-    /// Its weight function.
-    pub weight: Weight,
     /// Its steps per iteration; a step of gibbs redraws one site.
     pub steps: usize,
-    /// Acceptance that its scale is adapted to, if not the sampler's own.
-    pub target_acceptance: Option<f64>,
     /// Updates of the parameters.
     pub iterations: usize,
     /// Examples per iteration, and chains.
@@ -70,12 +67,11 @@ impl Preset {
     }
 
     /// How to train on a set of images with a sampler.
-    pub fn settings(self, dataset: &Dataset, sampler: Sampler) -> TrainSettings {
+    pub fn settings(self, dataset: &Dataset, sampler: impl Into<Sampler>) -> TrainSettings {
+        let sampler = Sampler { scan: Scan::One, ..sampler.into() };
         let paper = TrainSettings {
+            steps: paper_steps(dataset, sampler.method),
             sampler,
-            weight: Weight::default(),
-            steps: paper_steps(dataset, sampler),
-            target_acceptance: None,
             iterations: 50_000,
             batch: 100,
             buffer: if dataset.is_small() { 1000 } else { 10_000 },
@@ -107,16 +103,17 @@ impl Preset {
 /// Zhang et al. 2022 for dmala). Those of DLMC are not known: it gets DMALA's. Those of Gibbs are not
 /// either: it redraws as many sites as GWG tries to change. (On dynamic MNIST and Omniglot the scripts
 /// let GWG flip five sites per step; here a step is one.)
-fn paper_steps(dataset: &Dataset, sampler: Sampler) -> usize {
+fn paper_steps(dataset: &Dataset, method: Method) -> usize {
     use Dataset::*;
-    match (sampler, dataset) {
-        (Sampler::Gibbs | Sampler::Gwg | Sampler::Lb1, StaticMnist | DynamicMnist) => 50,
-        (Sampler::Gibbs | Sampler::Gwg | Sampler::Lb1, Omniglot) => 40,
-        (Sampler::Gibbs | Sampler::Gwg | Sampler::Lb1, _) => 100,
-        (Sampler::Pas, Caltech) => 100,
-        (Sampler::Pas, Frey) => 50,
-        (Sampler::Pas, Histopathology) => 40,
-        (Sampler::Pas, _) => 30,
+    match (method, dataset) {
+        (Method::Gibbs | Method::Gwg | Method::Lb1, StaticMnist | DynamicMnist) => 50,
+        (Method::Gibbs | Method::Gwg | Method::Lb1, Omniglot) => 40,
+        (Method::Gibbs | Method::Gwg | Method::Lb1, _) => 100,
+        (Method::Pas, Caltech) => 100,
+        (Method::Pas, Frey) => 50,
+        (Method::Pas, Histopathology) => 40,
+        (Method::Pas, _) => 30,
+        // Those that nobody trained with get what DMALA got.
         _ => 40,
     }
 }
@@ -151,13 +148,13 @@ impl TrainSettings {
                 return wrong(format!("{what} must be at least 1"));
             }
         }
-        if self.sampler.is_weighted() {
+        if self.sampler.method.is_weighted() {
             return wrong(format!(
                 "the states of {} count by weights, which a replay buffer does not have",
                 self.sampler
             ));
         }
-        let (iterations, rows) = streams::MOST;
+        let (iterations, rows) = MOST_OF_TRAINING;
         if self.iterations > iterations || self.buffer > rows {
             return wrong(format!(
                 "{} iterations of a buffer of {} chains are more than the {iterations} and {rows} \
@@ -190,15 +187,7 @@ impl TrainSettings {
                 self.decay
             ));
         }
-        match self.target_acceptance {
-            Some(target) if !(target > 0.0 && target < 1.0) => wrong(format!(
-                "the target acceptance must lie strictly between 0 and 1, got {target}"
-            )),
-            Some(_) if self.sampler.target_acceptance().is_none() => {
-                wrong(format!("{} has no scale: there is nothing to tune", self.sampler))
-            }
-            _ => Ok(()),
-        }
+        self.sampler.check(examples.space()).or_else(|error| wrong(error.to_string()))
     }
 }
 

@@ -4,9 +4,9 @@ use super::*;
 use crate::data::Dataset;
 use saltus::data::{Binarisation, Images};
 use saltus::math::log_sum_exp;
-use saltus::{Sampler, Space, States};
+use saltus::{Method, Sampler, Space, States};
 
-fn settings(sampler: Sampler) -> TrainSettings {
+fn settings(sampler: Method) -> TrainSettings {
     TrainSettings {
         steps: 3,
         iterations: 4000,
@@ -79,7 +79,7 @@ fn architecture(values: usize) -> Architecture {
 
 #[test]
 fn a_tiny_network_learns_a_tiny_distribution() {
-    for (values, sampler) in [(2, Sampler::Dlmc), (3, Sampler::Dlmc), (2, Sampler::Pas)] {
+    for (values, sampler) in [(2, Method::Dlmc), (3, Method::Dlmc), (2, Method::Pas)] {
         let architecture = architecture(values);
         let (examples, exact) = examples(&architecture);
         let mut training: Training =
@@ -97,7 +97,7 @@ fn a_tiny_network_learns_a_tiny_distribution() {
 fn a_resumed_training_is_one_that_never_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint.safetensors");
-    for (values, sampler) in [(2, Sampler::Dlmc), (3, Sampler::Gibbs)] {
+    for (values, sampler) in [(2, Method::Dlmc), (3, Method::Gibbs)] {
         let architecture = architecture(values);
         let (examples, _) = examples(&architecture);
         let settings = TrainSettings { iterations: 20, batch: 10, ..settings(sampler) };
@@ -134,7 +134,7 @@ fn images_drawn_at_every_look_and_new_epochs_are_resumed_too() {
     let images = Images { rows: 2, columns: 3, pixels };
     // An epoch is two batches.
     let examples = Examples::from_images(images, 2, Binarisation::Stochastic).unwrap();
-    let settings = TrainSettings { iterations: 12, batch: 10, ..settings(Sampler::Dlmc) };
+    let settings = TrainSettings { iterations: 12, batch: 10, ..settings(Method::Dlmc) };
     let run = |training: &mut Training, until: usize| {
         while training.iteration() < until {
             training.iterate().unwrap();
@@ -157,7 +157,7 @@ fn batches_of_any_size_move_all_their_chains() {
     let architecture = architecture(2);
     let (examples, _) = examples(&architecture);
     for (batch, sampler) in
-        (1..=21).flat_map(|batch| [(batch, Sampler::Dlmc), (batch, Sampler::Gibbs)])
+        (1..=21).flat_map(|batch| [(batch, Method::Dlmc), (batch, Method::Gibbs)])
     {
         let settings = TrainSettings { batch, buffer: batch, steps: 60, ..settings(sampler) };
         let mut training: Training = Training::new(&examples, architecture, settings).unwrap();
@@ -173,18 +173,18 @@ fn batches_of_any_size_move_all_their_chains() {
 #[test]
 fn recipes_are_those_of_the_protocol() {
     use Dataset::*;
-    let steps = |sampler: Sampler| {
+    let steps = |sampler: Method| {
         [StaticMnist, DynamicMnist, Omniglot, Caltech, Frey, Histopathology]
             .map(|dataset| Preset::Paper.settings(&dataset, sampler).steps)
     };
-    assert_eq!(steps(Sampler::Gwg), [50, 50, 40, 100, 100, 100]);
-    assert_eq!(steps(Sampler::Pas), [30, 30, 30, 100, 50, 40]);
-    assert_eq!(steps(Sampler::Dmala), [40; 6]);
-    let paper = Preset::Paper.settings(&StaticMnist, Sampler::Dlmc);
+    assert_eq!(steps(Method::Gwg), [50, 50, 40, 100, 100, 100]);
+    assert_eq!(steps(Method::Pas), [30, 30, 30, 100, 50, 40]);
+    assert_eq!(steps(Method::Dmala), [40; 6]);
+    let paper = Preset::Paper.settings(&StaticMnist, Method::Dlmc);
     assert_eq!((paper.iterations, paper.warmup, paper.batch), (50_000, 10_000, 100));
     assert_eq!((paper.learning_rate, paper.decay, paper.buffer), (1e-4, 0.999, 10_000));
-    assert_eq!(Preset::Paper.settings(&Caltech, Sampler::Dlmc).buffer, 1000);
-    for sampler in [Sampler::Gwg, Sampler::Pas, Sampler::Dlmc] {
+    assert_eq!(Preset::Paper.settings(&Caltech, Method::Dlmc).buffer, 1000);
+    for sampler in [Method::Gwg, Method::Pas, Method::Dlmc] {
         assert_eq!(Preset::Laptop.settings(&Caltech, sampler).steps, 10);
     }
 }
@@ -195,7 +195,7 @@ fn divergence_is_reported_and_leaves_the_checkpoint_alone() {
     let path = folder.path().join("checkpoint.safetensors");
     let architecture = architecture(2);
     let (examples, _) = examples(&architecture);
-    let settings = TrainSettings { learning_rate: 1e5, warmup: 0, ..settings(Sampler::Dlmc) };
+    let settings = TrainSettings { learning_rate: 1e5, warmup: 0, ..settings(Method::Dlmc) };
     let mut training: Training = Training::new(&examples, architecture, settings).unwrap();
     training.save(&path, "").unwrap();
     let before = std::fs::read(&path).unwrap();
@@ -217,7 +217,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     assert!(reason().starts_with("cannot be read: "));
     let two = architecture(2);
     let (of_two, _) = examples(&two);
-    let settings = TrainSettings { batch: 10, ..settings(Sampler::Dlmc) };
+    let settings = TrainSettings { batch: 10, ..settings(Method::Dlmc) };
     let training: Training = Training::new(&of_two, two, settings).unwrap();
     training.averaged().unwrap().save(&path, "").unwrap();
     assert_eq!(reason(), "is not the checkpoint of a training");
@@ -236,7 +236,7 @@ fn a_checkpoint_of_something_else_is_refused() {
 fn settings_that_make_no_sense_are_refused() {
     let architecture = architecture(2);
     let (examples, _) = examples(&architecture);
-    let good = settings(Sampler::Dlmc);
+    let good = settings(Method::Dlmc);
     let cases = [
         (TrainSettings { steps: 0, ..good.clone() }, "steps must be at least 1"),
         (TrainSettings { iterations: 0, ..good.clone() }, "iterations must be at least 1"),
@@ -247,14 +247,20 @@ fn settings_that_make_no_sense_are_refused() {
         (TrainSettings { learning_rate: -1.0, ..good.clone() }, "positive number, got -1"),
         (TrainSettings { decay: 1.0, ..good.clone() }, "below 1, got 1"),
         (
-            TrainSettings { target_acceptance: Some(1.0), ..good.clone() },
+            TrainSettings {
+                sampler: Sampler { target_acceptance: Some(1.0), ..Sampler::dlmc() },
+                ..good.clone()
+            },
             "strictly between 0 and 1",
         ),
         (
-            TrainSettings { target_acceptance: Some(0.5), ..settings(Sampler::Gwg) },
+            TrainSettings {
+                sampler: Sampler { target_acceptance: Some(0.5), ..Sampler::gwg() },
+                ..settings(Method::Gwg)
+            },
             "gwg has no scale",
         ),
-        (settings(Sampler::Dld), "count by weights, which a replay buffer does not have"),
+        (settings(Method::Dld), "count by weights, which a replay buffer does not have"),
     ];
     for (settings, sentence) in cases {
         let failed = Training::<Cpu>::new(&examples, architecture, settings).err().unwrap();

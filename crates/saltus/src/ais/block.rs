@@ -1,111 +1,153 @@
 //! A block of chains on their way through the temperatures.
 
+use super::AisError;
 use super::ladder::{Direction, Ladder, Visit};
-use super::{AisError, streams};
-use crate::kernel::{Position, StepError};
-use crate::model::independent::Independent;
+use super::pilot::Scales;
+use crate::engine::{ChainSnapshot, Failed, SamplerBlock};
+use crate::model::Model;
 use crate::rng::ChainRng;
+use crate::rng::{Annealing, Stream};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Weighs chains where they stand and moves them, at one temperature after the other.
-///
-/// What it knows of the chains it learns anew at every visit, so that states, random streams and
-/// weights are all that a chain needs to go on.
-pub(super) trait Walk: Send {
-    fn visit(&mut self, visit: &Visit, chains: &mut Chains) -> Result<(), StepError>;
-}
+/// Visits after which the chains are evaluated afresh, counted from the first: there their states,
+/// streams and weights are all there is to know, and annealing can go on from there.
+const REFRESH: usize = 100;
 
-/// The chains of a block.
-pub(super) struct Chains {
-    pub(super) position: Position,
-    pub(super) rngs: Vec<ChainRng>,
-    /// log w of each.
-    pub(super) log_weights: Vec<f64>,
-    /// Sum of acceptance probabilities over the moves of each.
-    pub(super) acceptance: Vec<f64>,
-}
-
-/// One chain between two visits.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ChainSnapshot {
-    pub(super) state: Vec<u8>,
-    pub(super) rng: ChainRng,
+/// What annealing knows of one chain.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct ChainRecord {
+    /// log w.
     pub(super) log_weight: f64,
+    /// Sum of acceptance probabilities over its moves.
     pub(super) acceptance: f64,
 }
 
-impl Chains {
-    /// Chains at these states.
-    pub(super) fn new(states: Vec<u8>, sites: usize, rngs: Vec<ChainRng>) -> Self {
-        let count = rngs.len();
-        Self {
-            position: Position::new(states, sites),
-            rngs,
-            log_weights: vec![0.0; count],
-            acceptance: vec![0.0; count],
-        }
-    }
-
-    /// Chains at draws from independent sites.
-    pub(super) fn at_base(base: &Independent, sites: usize, mut rngs: Vec<ChainRng>) -> Self {
-        let mut states = vec![0; rngs.len() * sites];
-        for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
-            base.draw(rng, state);
-        }
-        Self::new(states, sites, rngs)
-    }
-}
-
-/// Chains, and how they walk.
-pub(super) struct Block<'a> {
+/// Chains, and what they weigh.
+pub(super) struct Block<'a, M: Model> {
     pub(super) direction: Direction,
-    pub(super) first_chain: usize,
-    pub(super) chains: Chains,
-    pub(super) walk: Box<dyn Walk + 'a>,
+    pub(super) block: SamplerBlock<'a, M>,
+    pub(super) log_weights: Vec<f64>,
+    pub(super) acceptance: Vec<f64>,
+    /// The chains at the visit where they were last evaluated afresh.
+    snapshot: Option<(usize, Vec<ChainSnapshot>, Vec<ChainRecord>)>,
+    is_started: bool,
 }
 
-impl Block<'_> {
+impl<'a, M: Model> Block<'a, M> {
+    pub(super) fn new(direction: Direction, block: SamplerBlock<'a, M>) -> Self {
+        let chains = block.states().chains();
+        Self {
+            direction,
+            block,
+            log_weights: vec![0.0; chains],
+            acceptance: vec![0.0; chains],
+            snapshot: None,
+            is_started: false,
+        }
+    }
+
+    pub(super) fn chains(&self) -> usize {
+        self.log_weights.len()
+    }
+
     /// The visits of those numbers, as far as the ladder has them.
-    pub(super) fn advance(&mut self, ladder: Ladder, visits: Range<usize>) -> Result<(), AisError> {
+    pub(super) fn advance(
+        &mut self,
+        model: &M,
+        ladder: Ladder,
+        scales: &Scales,
+        visits: Range<usize>,
+    ) -> Result<(), AisError> {
         let last = ladder.visits(self.direction);
-        for number in visits.start..visits.end.min(last) {
-            self.visit(&ladder.visit(self.direction, number))?;
+        for number in visits {
+            // Also of chains that are done, so that all snapshots are of the same visit.
+            if number.is_multiple_of(REFRESH) {
+                self.snapshot = Some((number, self.block.snapshots(), self.records()));
+                self.is_started = false;
+            }
+            if number < last {
+                let visit = ladder.visit(self.direction, number);
+                self.visit(model, &visit, scales.at(visit.beta))?;
+            }
         }
         Ok(())
     }
 
     /// One visit of all its chains.
-    pub(super) fn visit(&mut self, visit: &Visit) -> Result<(), AisError> {
-        self.walk.visit(visit, &mut self.chains).map_err(|error| AisError::Failed {
+    pub(super) fn visit(&mut self, model: &M, visit: &Visit, scale: f64) -> Result<(), AisError> {
+        let visited = self.try_visit(model, visit, scale);
+        visited.map_err(|Failed { chain, cause, .. }| AisError::Failed {
             direction: self.direction,
-            chain: self.first_chain + error.chain,
+            chain,
             beta: visit.beta,
-            cause: error.cause,
+            cause,
         })
     }
 
-    pub(super) fn snapshot(&self) -> impl Iterator<Item = ChainSnapshot> {
-        let Chains { position, rngs, log_weights, acceptance } = &self.chains;
-        (0..rngs.len()).map(move |chain| ChainSnapshot {
-            state: position.state(chain).to_vec(),
-            rng: rngs[chain].clone(),
-            log_weight: log_weights[chain],
-            acceptance: acceptance[chain],
-        })
-    }
-
-    pub(super) fn restore(&mut self, chains: &[ChainSnapshot]) {
-        for (number, chain) in chains.iter().enumerate() {
-            self.chains.position.state_mut(number).copy_from_slice(&chain.state);
-            self.chains.rngs[number] = chain.rng.clone();
-            self.chains.log_weights[number] = chain.log_weight;
-            self.chains.acceptance[number] = chain.acceptance;
+    fn try_visit(&mut self, model: &M, visit: &Visit, scale: f64) -> Result<(), Failed> {
+        let Self { block, log_weights, acceptance, is_started, .. } = self;
+        block.set_beta(visit.beta);
+        block.set_scale(scale);
+        if *is_started {
+            block.adjust(model)?;
+        } else {
+            block.start(model)?;
+            *is_started = true;
         }
+        if visit.to > visit.from {
+            block.add_log_gains(model, (visit.from, visit.to), log_weights)?;
+        }
+        if visit.moves {
+            block.step(model)?;
+            for (sum, report) in acceptance.iter_mut().zip(block.reports()) {
+                *sum += report.acceptance;
+            }
+        }
+        Ok(())
+    }
+
+    fn records(&self) -> Vec<ChainRecord> {
+        let chains = self.log_weights.iter().zip(&self.acceptance);
+        let record = |(log_weight, acceptance): (&f64, &f64)| ChainRecord {
+            log_weight: *log_weight,
+            acceptance: *acceptance,
+        };
+        chains.map(record).collect()
+    }
+
+    /// The visit at which the chains were last evaluated afresh, and the chains there; or the chains
+    /// as they are, if nothing is left to be done after so many visits.
+    pub(super) fn snapshot(
+        &self,
+        done: Option<usize>,
+    ) -> (usize, Vec<ChainSnapshot>, Vec<ChainRecord>) {
+        match (done, &self.snapshot) {
+            (None, Some(snapshot)) => snapshot.clone(),
+            _ => (done.unwrap_or(0), self.block.snapshots(), self.records()),
+        }
+    }
+
+    pub(super) fn restore(
+        &mut self,
+        visits: usize,
+        chains: &[ChainSnapshot],
+        records: &[ChainRecord],
+    ) -> Result<(), String> {
+        self.block.restore(visits, chains)?;
+        self.log_weights = records.iter().map(|record| record.log_weight).collect();
+        self.acceptance = records.iter().map(|record| record.acceptance).collect();
+        self.snapshot = Some((visits, chains.to_vec(), records.to_vec()));
+        Ok(())
     }
 }
 
 /// The random streams of some chains of a direction.
 pub(super) fn rngs(seed: u64, direction: Direction, chains: Range<usize>) -> Vec<ChainRng> {
-    chains.map(|chain| ChainRng::new(seed, streams::chain(direction, chain))).collect()
+    let purpose = match direction {
+        Direction::Forward => Annealing::Forward,
+        Direction::Reverse => Annealing::Reverse,
+    };
+    let stream = |chain| Stream::Annealing(purpose, chain as u64);
+    chains.map(|chain| ChainRng::new(seed, stream(chain))).collect()
 }

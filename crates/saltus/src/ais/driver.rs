@@ -2,22 +2,25 @@
 //! between.
 
 use super::block::Block;
-use super::checkpoint::{AisCheckpoint, Fingerprint};
+use super::checkpoint::{AisCheckpoint, AisRecord};
 use super::ladder::{Direction, Ladder};
 use super::pilot::Scales;
-use super::{AisError, AisProgress, Keeper};
-use crate::run::{Ended, Wish};
-use rayon::prelude::*;
+use super::{AisError, AisProgress, Keeper, Monitor};
+use crate::control::{Control, Ended};
+use crate::engine::{Checkpoint, Fingerprint};
+use crate::model::Model;
+use crate::workers::Workers;
 use std::time::{Duration, Instant};
 
 /// Time between two looks at the clock and the monitor.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
-pub(super) struct Driver<'d, 'a> {
+pub(super) struct Driver<'d, 'a, M: Model> {
+    pub(super) model: &'d M,
     pub(super) ladder: Ladder,
-    pub(super) blocks: Vec<Block<'a>>,
-    pub(super) pool: &'d rayon::ThreadPool,
-    pub(super) monitor: &'d mut (dyn FnMut(AisProgress) -> Wish + 'a),
+    pub(super) blocks: Vec<Block<'a, M>>,
+    pub(super) workers: &'d Workers,
+    pub(super) monitor: &'d mut Monitor<'a>,
     pub(super) keeper: Option<(Duration, &'d mut Keeper<'a>)>,
     /// Known if checkpoints are kept.
     pub(super) fingerprint: Option<Fingerprint>,
@@ -34,17 +37,21 @@ pub(super) struct Driver<'d, 'a> {
     pub(super) not_kept: Option<String>,
 }
 
-impl Driver<'_, '_> {
+impl<M: Model> Driver<'_, '_, M> {
     /// Goes on from a checkpoint.
-    pub(super) fn restore(&mut self, checkpoint: &AisCheckpoint) {
-        self.visits = checkpoint.visits.min(self.total());
-        self.seconds = checkpoint.seconds;
-        let mut chains = &checkpoint.chains[..];
+    pub(super) fn restore(&mut self, checkpoint: &AisCheckpoint) -> Result<(), AisError> {
+        let Checkpoint { steps, chains, driver, .. } = &checkpoint.0;
+        self.visits = (*steps).min(self.total());
+        self.seconds = driver.seconds;
+        let (mut chains, mut records) = (&chains[..], &driver.chains[..]);
         for block in &mut self.blocks {
-            let (own, others) = chains.split_at(block.chains.rngs.len());
-            block.restore(own);
-            chains = others;
+            let (own, others) = chains.split_at(block.chains());
+            let (own_records, other_records) = records.split_at(block.chains());
+            let restored = block.restore(self.visits, own, own_records);
+            restored.map_err(AisError::Checkpoint)?;
+            (chains, records) = (others, other_records);
         }
+        Ok(())
     }
 
     /// Visits of the chains that make most.
@@ -74,11 +81,11 @@ impl Driver<'_, '_> {
             let fitting = HEARTBEAT.as_secs_f64() / per_visit.max(1e-9);
             piece = (fitting as usize).clamp(1, 4 * piece);
             let progress = AisProgress { tuning: false, done: (self.visits, total) };
-            let wish = (self.monitor)(progress);
+            let control = (self.monitor)(progress);
             if self.visits == total {
                 break;
             }
-            let ended = if wish == Wish::Stop {
+            let ended = if control == Control::Stop {
                 Some(Ended::Interrupted)
             } else {
                 let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -99,23 +106,34 @@ impl Driver<'_, '_> {
     }
 
     fn advance(&mut self, visits: std::ops::Range<usize>) -> Result<(), AisError> {
-        let (ladder, blocks) = (self.ladder, &mut self.blocks);
-        let go = |block: &mut Block<'_>| block.advance(ladder, visits.clone());
-        let results: Vec<_> = self.pool.install(|| blocks.par_iter_mut().map(go).collect());
-        results.into_iter().collect()
+        let (model, ladder, scales) = (self.model, self.ladder, self.scales);
+        let go = |block: &mut Block<'_, M>| block.advance(model, ladder, scales, visits.clone());
+        self.workers.map(&mut self.blocks, |block| go(block)).into_iter().collect()
     }
 
     fn keep(&mut self) -> Result<(), AisError> {
+        let total = self.total();
         let (Some((_, keeper)), Some(fingerprint)) = (&mut self.keeper, &self.fingerprint) else {
             return Ok(());
         };
-        let checkpoint = AisCheckpoint {
+        let done = (self.visits == total).then_some(total);
+        let (mut visits, mut chains, mut records) = (0, Vec::new(), Vec::new());
+        for block in &self.blocks {
+            let (at, of_block, known) = block.snapshot(done);
+            visits = at;
+            chains.extend(of_block);
+            records.extend(known);
+        }
+        let checkpoint = AisCheckpoint(Checkpoint {
             fingerprint: fingerprint.clone(),
-            seconds: self.seconds,
-            scales: self.scales.clone(),
-            visits: self.visits,
-            chains: self.blocks.iter().flat_map(Block::snapshot).collect(),
-        };
+            steps: visits,
+            chains,
+            driver: AisRecord {
+                seconds: self.seconds,
+                scales: self.scales.clone(),
+                chains: records,
+            },
+        });
         let result = keeper(&checkpoint);
         self.kept = result.is_ok();
         result.map_err(AisError::NotKept)
@@ -124,17 +142,17 @@ impl Driver<'_, '_> {
     /// log w of the chains of a direction, in order.
     pub(super) fn log_weights(&self, direction: Direction) -> Vec<f64> {
         let blocks = self.blocks.iter().filter(|block| block.direction == direction);
-        blocks.flat_map(|block| block.chains.log_weights.iter().copied()).collect()
+        blocks.flat_map(|block| block.log_weights.iter().copied()).collect()
     }
 
     /// Mean acceptance over the moves so far.
     pub(super) fn acceptance(&self) -> f64 {
         let (mut sum, mut moves) = (0.0, 0);
         for block in &self.blocks {
-            sum += block.chains.acceptance.iter().sum::<f64>();
+            sum += block.acceptance.iter().sum::<f64>();
             // The last visit of a reverse chain is the only one without a move.
             let most = self.ladder.visits(Direction::Forward);
-            moves += self.visits.min(most) * block.chains.acceptance.len();
+            moves += self.visits.min(most) * block.acceptance.len();
         }
         if moves == 0 { 0.0 } else { sum / moves as f64 }
     }

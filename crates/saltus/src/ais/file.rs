@@ -7,7 +7,7 @@ use crate::store::framed::Frame;
 use std::path::Path;
 
 const FRAME: Frame =
-    Frame { magic: b"saltus annealing\n", version: 2, name: "a checkpoint of saltus ais" };
+    Frame { magic: b"saltus annealing\n", version: 3, name: "a checkpoint of saltus ais" };
 
 impl AisCheckpoint {
     /// Writes it to a file, which appears whole or stays as it was.

@@ -1,11 +1,13 @@
 //! How likely a model finds examples, up to its normaliser.
 
-use super::streams;
+use crate::control::Control;
 use crate::data::Examples;
-use crate::model::{Model, ModelError};
+use crate::error::ModelError;
+use crate::model::Model;
 use crate::rng::ChainRng;
-use crate::run::Wish;
+use crate::rng::{Annealing, Stream};
 use crate::space::States;
+use crate::workers::Workers;
 use rayon::prelude::*;
 
 /// Examples evaluated together.
@@ -20,7 +22,11 @@ pub fn draw_examples(examples: &Examples, count: usize, seed: u64) -> Vec<u8> {
     let count = count.min(examples.count());
     let mut states = vec![0; count * sites];
     for (index, state) in states.chunks_exact_mut(sites).enumerate() {
-        examples.fill(index, &mut ChainRng::new(seed, streams::draw(index)), state);
+        examples.fill(
+            index,
+            &mut ChainRng::new(seed, Stream::Annealing(Annealing::Draw, index as u64)),
+            state,
+        );
     }
     states
 }
@@ -32,9 +38,9 @@ pub fn draw_examples(examples: &Examples, count: usize, seed: u64) -> Vec<u8> {
 /// ```
 /// use saltus::ais::mean_log_prob;
 /// use saltus::model::independent::Independent;
-/// use saltus::run::Wish;
+/// use saltus::Control;
 /// let coin = Independent::bernoulli(vec![2.0])?;
-/// let mean = mean_log_prob(&coin, &[0, 1, 1, 1], None, |_, _| Wish::Continue)?;
+/// let mean = mean_log_prob(&coin, &[0, 1, 1, 1], None, |_, _| Control::Continue)?;
 /// assert!((mean.expect("not stopped") - 1.5).abs() < 1e-12);
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
@@ -42,10 +48,10 @@ pub fn mean_log_prob<M: Model>(
     model: &M,
     states: &[u8],
     threads: Option<usize>,
-    mut monitor: impl FnMut(usize, usize) -> Wish,
+    mut monitor: impl FnMut(usize, usize) -> Control,
 ) -> Result<Option<f64>, ModelError> {
     let sites = model.space().sites();
-    let pool = crate::threads::pool(threads).map_err(|reason| {
+    let pool = Workers::new(threads).map_err(|reason| {
         ModelError::Evaluation(format!("threads could not be started: {reason}"))
     })?;
     let evaluate = |block: &[u8]| -> Result<Vec<f64>, ModelError> {
@@ -60,7 +66,7 @@ pub fn mean_log_prob<M: Model>(
         let found: Result<Vec<Vec<f64>>, ModelError> =
             pool.install(|| part.par_chunks(BLOCK * sites).map(&evaluate).collect());
         log_probs.extend(found?.concat());
-        if monitor(log_probs.len(), count) == Wish::Stop && log_probs.len() < count {
+        if monitor(log_probs.len(), count) == Control::Stop && log_probs.len() < count {
             return Ok(None);
         }
     }
@@ -80,13 +86,13 @@ mod tests {
         let mut told = Vec::new();
         let mean = mean_log_prob(&coin, &states, Some(2), |done, all| {
             told.push((done, all));
-            Wish::Continue
+            Control::Continue
         });
         assert!((mean.unwrap().unwrap() - 0.75).abs() < 1e-9);
         assert_eq!(told, [(512, 1100), (1024, 1100), (1100, 1100)]);
         let stop = |after: usize| {
             mean_log_prob(&coin, &states, Some(2), |done, _| {
-                if done >= after { Wish::Stop } else { Wish::Continue }
+                if done >= after { Control::Stop } else { Control::Continue }
             })
         };
         assert_eq!(stop(1024), Ok(None));

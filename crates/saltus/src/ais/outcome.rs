@@ -1,7 +1,7 @@
 //! What annealing tells on its way, and what it leaves.
 
 use super::Estimate;
-use crate::run::Ended;
+use crate::control::Ended;
 
 /// Where annealing is, told to its monitor several times a second.
 #[derive(Clone, Copy, Debug)]

@@ -4,19 +4,20 @@
 //! suit all. And it must not depend on the chains whose weights count, or these would no longer be
 //! right on average.
 
-use super::block::{Block, Chains, Walk};
+use super::block::Block;
 use super::ladder::{Direction, Visit};
-use super::{AisError, AisProgress, streams};
-use crate::model::independent::Independent;
+use super::{AisError, AisProgress, AisSettings, Monitor, NewBlock};
+use crate::base::Base;
+use crate::control::{Control, Ended};
+use crate::engine::block_ranges;
+use crate::kernel::ScaleTraits;
+use crate::model::Model;
 use crate::rng::ChainRng;
-use crate::run::{Ended, Settings, Wish};
-use crate::sampler::{Sampler, Scale};
-use crate::solver::Solver;
-use crate::space::Space;
-use crate::tune::{SATURATED_STEP, Tuner};
-use rayon::ThreadPool;
-use rayon::prelude::*;
+use crate::rng::{Annealing, Stream};
+use crate::tune::Tuner;
+use crate::workers::Workers;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Temperatures at which the scale is tuned, from the second to the last.
@@ -53,41 +54,41 @@ impl Scales {
 }
 
 /// The search for the scales of a sampler.
-pub(super) struct Pilot<'p, 'a> {
-    pub(super) settings: &'p Settings,
-    pub(super) space: &'p Space,
-    pub(super) base: &'p Independent,
-    /// Makes the walk of a number of chains.
-    pub(super) walk: &'p dyn Fn(usize, Scales) -> Box<dyn Walk + 'a>,
-    /// Chains of a block; the last one has the rest.
-    pub(super) block_size: usize,
-    pub(super) pool: &'p ThreadPool,
+pub(super) struct Pilot<'p, 'a, M: Model> {
+    pub(super) model: &'p M,
+    pub(super) settings: &'p AisSettings,
+    pub(super) scale: Option<ScaleTraits>,
+    pub(super) base: &'p Arc<Base>,
+    pub(super) new_block: &'p NewBlock<'a, M>,
+    pub(super) workers: &'p Workers,
     /// When to stop.
     pub(super) deadline: Option<Instant>,
 }
 
-impl<'a> Pilot<'_, 'a> {
+impl<'a, M: Model> Pilot<'_, 'a, M> {
     /// The scales, or how the search ended without any.
     pub(super) fn find(
         &self,
-        monitor: &mut dyn FnMut(AisProgress) -> Wish,
+        monitor: &mut Monitor<'_>,
     ) -> Result<Result<Scales, Ended>, AisError> {
-        let Settings { sampler, solver, target_acceptance, scale, .. } = *self.settings;
-        if let Some(scale) = scale {
+        let sampler = &self.settings.sampler;
+        if let Some(scale) = sampler.scale {
             return Ok(Ok(Scales::constant(scale)));
         }
-        let Some(tuner) = Tuner::new(sampler, self.space, target_acceptance, ROUNDS) else {
+        let Some(traits) = &self.scale else {
             return Ok(Ok(Scales::constant(1.0)));
         };
-        let mut tuner = tuner.at_most(largest(sampler, solver, self.space));
-        let mut blocks = self.blocks(tuner.scale());
+        // Near independent sites everything is accepted, and tuning to an acceptance would go on to
+        // where a step changes every site: to and fro between two states.
+        let mut tuner = Tuner::new(traits, sampler.target_acceptance, ROUNDS).at_most(traits.fresh);
+        let mut blocks = self.blocks();
         let mut scales = Vec::with_capacity(ROUNDS);
         for round in 1..=ROUNDS {
             let beta = round as f64 / ROUNDS as f64;
             let acceptance = self.round(beta, tuner.scale(), &mut blocks)?;
             tuner.round(acceptance);
             scales.push(tuner.scale());
-            if monitor(AisProgress { tuning: true, done: (round, ROUNDS) }) == Wish::Stop {
+            if monitor(AisProgress { tuning: true, done: (round, ROUNDS) }) == Control::Stop {
                 return Ok(Err(Ended::Interrupted));
             }
             // What is found in time can be kept.
@@ -100,61 +101,56 @@ impl<'a> Pilot<'_, 'a> {
     }
 
     /// The chains, at draws from the independent sites.
-    fn blocks(&self, scale: f64) -> Vec<Block<'a>> {
-        let block = |first_chain: usize| {
-            let numbers = first_chain..CHAINS.min(first_chain + self.block_size);
-            let length = numbers.len();
-            let seed = self.settings.seed;
-            let rngs = numbers.map(|chain| ChainRng::new(seed, streams::pilot(chain))).collect();
-            Block {
-                direction: Direction::Forward,
-                first_chain,
-                chains: Chains::at_base(self.base, self.space.sites(), rngs),
-                walk: (self.walk)(length, Scales::constant(scale)),
-            }
+    fn blocks(&self) -> Vec<Block<'a, M>> {
+        let sites = self.model.space().sites();
+        let block = |numbers: std::ops::Range<usize>| {
+            let first_chain = numbers.start;
+            let stream = |chain| {
+                ChainRng::new(self.settings.seed, Stream::Annealing(Annealing::Pilot, chain as u64))
+            };
+            let mut rngs: Vec<ChainRng> = numbers.map(stream).collect();
+            let states = draw_all(self.base, sites, &mut rngs);
+            let block = (self.new_block)(self.model, first_chain, states, rngs, self.base);
+            Block::new(Direction::Forward, block)
         };
-        (0..CHAINS).step_by(self.block_size).map(block).collect()
+        block_ranges(self.model, CHAINS).map(block).collect()
     }
 
     /// The mean acceptance of all chains at one temperature.
-    fn round(&self, beta: f64, scale: f64, blocks: &mut [Block<'a>]) -> Result<f64, AisError> {
-        for block in blocks.iter_mut() {
-            block.walk = (self.walk)(block.chains.rngs.len(), Scales::constant(scale));
-            block.chains.acceptance.fill(0.0);
-        }
+    fn round(&self, beta: f64, scale: f64, blocks: &mut [Block<'a, M>]) -> Result<f64, AisError> {
         let visit = Visit { beta, from: beta, to: beta, moves: true };
-        let go = |block: &mut Block<'_>| (0..STEPS).try_for_each(|_| block.visit(&visit));
-        let results: Vec<Result<(), AisError>> =
-            self.pool.install(|| blocks.par_iter_mut().map(go).collect());
+        let go = |block: &mut Block<'_, M>| {
+            block.acceptance.fill(0.0);
+            (0..STEPS).try_for_each(|_| block.visit(self.model, &visit, scale))
+        };
+        let results = self.workers.map(blocks, |block| go(block));
         results.into_iter().collect::<Result<(), AisError>>()?;
         // Added up in the order of the chains, so that the sum does not depend on threads.
-        let sum: f64 = blocks.iter().flat_map(|block| &block.chains.acceptance).sum();
+        let sum: f64 = blocks.iter().flat_map(|block| &block.acceptance).sum();
         Ok(sum / (CHAINS * STEPS) as f64)
     }
 }
 
-/// The scale with which a step on flat ground is a fresh draw.
-///
-/// Near independent sites everything is accepted, and tuning to an acceptance would go on to where
-/// a step changes every site: to and fro between two states. A radius is half a site less, so that
-/// even and odd numbers of sites change.
-fn largest(sampler: Sampler, solver: Solver, space: &Space) -> f64 {
-    let (sites, values) = (space.sites() as f64, space.values() as f64);
-    match sampler {
-        Sampler::Dmala => 1.0,
-        // (1 − e^(−h(C − 1))) / (C − 1) is 1/C; with two values at h = ln 2.
-        Sampler::Dlmc if solver == Solver::Metropolised => values.ln() / (values - 1.0),
-        _ if sampler.scale() == Scale::Radius => (sites * (values - 1.0) / values - 0.5).max(1.0),
-        _ => SATURATED_STEP,
+/// A draw from independent sites for every stream.
+pub(super) fn draw_all(base: &Base, sites: usize, rngs: &mut [ChainRng]) -> Vec<u8> {
+    let mut states = vec![0; rngs.len() * sites];
+    for (state, rng) in states.chunks_exact_mut(sites).zip(rngs) {
+        base.draw(rng, state);
     }
+    states
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::StepError;
     use crate::kernel::row::RowFormula;
-    use crate::weight::Weight;
+    use crate::kernel::solver::Solver;
+    use crate::kernel::traits::SATURATED_STEP;
+    use crate::kernel::{Chains, Kernel, KernelTraits, StepReport, dlmc};
+    use crate::model::independent::Independent;
+    use crate::sampler::{Method, Sampler};
+    use crate::space::Space;
+    use crate::{Balancing, StepError};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
@@ -165,30 +161,31 @@ mod tests {
         assert_eq!(Scales::constant(7.0).at(0.3), 7.0);
     }
 
+    fn fresh(sampler: Sampler, sites: usize, values: usize) -> f64 {
+        sampler.traits(&Space::new(sites, values).unwrap()).scale.unwrap().fresh
+    }
+
     #[test]
     fn flat_ground_does_not_drive_a_chain_to_and_fro() {
-        let largest = |sampler, sites, values| {
-            largest(sampler, Solver::default(), &Space::new(sites, values).unwrap())
-        };
         // Half of fifty sites, two thirds of thirty.
-        assert_eq!(largest(Sampler::Rwm, 50, 2), 24.5);
-        assert_eq!(largest(Sampler::Pas, 30, 3), 19.5);
-        assert_eq!(largest(Sampler::Rwm, 1, 2), 1.0);
-        assert_eq!(largest(Sampler::Dmala, 50, 2), 1.0);
-        assert_eq!(largest(Sampler::Dlmc, 50, 2), 2.0);
-        assert_eq!(largest(Sampler::Dlmcf, 50, 2), 2.0);
+        assert_eq!(fresh(Sampler::rwm(), 50, 2), 24.5);
+        assert_eq!(fresh(Sampler::pas(), 30, 3), 19.5);
+        assert_eq!(fresh(Sampler::rwm(), 1, 2), 1.0);
+        assert_eq!(fresh(Sampler::dmala(), 50, 2), 1.0);
+        assert_eq!(fresh(Sampler::dlmc(), 50, 2), 2.0);
+        assert_eq!(fresh(Sampler::dlmcf(), 50, 2), 2.0);
     }
 
     #[test]
     fn a_step_with_the_largest_scale_is_a_fresh_draw_on_flat_ground() {
         for values in [2, 3, 5] {
-            let space = Space::new(50, values).unwrap();
-            for (sampler, solver, formula) in [
-                (Sampler::Dmala, Solver::default(), RowFormula::Normalised),
-                (Sampler::Dlmc, Solver::Metropolised, RowFormula::Metropolised),
+            let metropolised = Sampler { solver: Solver::Metropolised, ..Sampler::dlmc() };
+            for (sampler, formula) in [
+                (Sampler::new(Method::Dmala), RowFormula::Normalised),
+                (metropolised, RowFormula::Metropolised),
             ] {
-                let scale = largest(sampler, solver, &space);
-                let row = formula.log_row(&vec![0.0; values], 0, scale, Weight::Sqrt);
+                let scale = fresh(sampler.clone(), 50, values);
+                let row = formula.log_row(&vec![0.0; values], 0, scale, Balancing::Sqrt);
                 for log in row {
                     assert!((log.exp() - 1.0 / values as f64).abs() < 1e-12, "{sampler}: {log}");
                 }
@@ -196,41 +193,60 @@ mod tests {
         }
     }
 
-    #[test]
-    fn scales_stay_below_the_largest_and_leave_it_at_once() {
-        // Everything is accepted up to a temperature, and nothing from there on.
-        struct Cliff(AtomicUsize);
+    /// Accepts everything up to a temperature, and nothing from there on.
+    struct Cliff(Arc<AtomicUsize>);
 
-        impl Walk for &Cliff {
-            fn visit(&mut self, visit: &Visit, chains: &mut Chains) -> Result<(), StepError> {
-                let accepted = if visit.beta <= 0.5 { 1.0 } else { 0.0 };
-                chains.acceptance.iter_mut().for_each(|sum| *sum += accepted);
-                self.0.fetch_add(chains.rngs.len(), Ordering::Relaxed);
-                Ok(())
-            }
+    impl<M: Model> Kernel<M> for Cliff {
+        type Scratch = ();
+        type Own = ();
+
+        fn traits(&self, model: &M) -> KernelTraits {
+            dlmc::traits(model.space())
         }
 
-        let (settings, space) = (Settings::default(), Space::new(30, 2).unwrap());
-        let cliff = Cliff(AtomicUsize::new(0));
-        let find = |block_size, deadline| {
+        fn new_scratch(&self, _model: &M, _chains: usize) {}
+
+        fn start(&self, _: &M, _: &mut Chains, (): &mut ()) -> Result<(), StepError> {
+            Ok(())
+        }
+
+        fn step(&self, _: &M, chains: &mut Chains, (): &mut ()) -> Result<(), StepError> {
+            for chain in 0..chains.len() {
+                let acceptance = if chains.betas[chain] <= 0.5 { 1.0 } else { 0.0 };
+                chains.reports[chain] = StepReport { acceptance, ..StepReport::default() };
+            }
+            self.0.fetch_add(chains.len(), Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn scales_stay_below_the_largest_and_leave_it_at_once() {
+        let model = Independent::bernoulli(vec![0.0; 30]).unwrap();
+        let (settings, base) = (AisSettings::default(), Arc::new(model.base()));
+        let steps = Arc::new(AtomicUsize::new(0));
+        let counted = steps.clone();
+        let find = |deadline| {
+            let cliff = Arc::new(Cliff(counted.clone()));
             let pilot = Pilot {
+                model: &model,
                 settings: &settings,
-                space: &space,
-                base: &Independent::uniform(&space),
-                walk: &|_, _| Box::new(&cliff),
-                block_size,
-                pool: &crate::threads::pool(Some(2)).unwrap(),
+                scale: dlmc::traits(model.space()).scale,
+                base: &base,
+                new_block: &move |model: &Independent, first, states, rngs, base: &Arc<Base>| {
+                    let base = Some(base.clone());
+                    crate::engine::kernel_block(model, cliff.clone(), first, states, rngs, base)
+                },
+                workers: &Workers::new(Some(2)).unwrap(),
                 deadline,
             };
-            pilot.find(&mut |_| Wish::Continue).unwrap()
+            pilot.find(&mut |_| Control::Continue).unwrap()
         };
-        let found = find(16, None).unwrap();
-        assert_eq!(cliff.0.load(Ordering::Relaxed), ROUNDS * CHAINS * STEPS);
+        let found = find(None).unwrap();
+        assert_eq!(steps.load(Ordering::Relaxed), ROUNDS * CHAINS * STEPS);
         assert!(found.0.iter().all(|scale| *scale < SATURATED_STEP + 1e-9), "{found:?}");
         assert!((found.0[49] - SATURATED_STEP).abs() < 1e-9, "{found:?}");
         assert!((found.0[50] - SATURATED_STEP / 1f64.exp()).abs() < 1e-9, "{found:?}");
-        // Blocks do not matter, not even uneven ones.
-        assert_eq!(find(5, None), Ok(found));
-        assert_eq!(find(16, Some(Instant::now())), Err(Ended::TimeLimit));
+        assert_eq!(find(Some(Instant::now())), Err(Ended::TimeLimit));
     }
 }

@@ -1,13 +1,9 @@
 //! What annealing is asked to do, and why that cannot be done.
 
 use super::Direction;
-use crate::kernel::StepFailure;
-use crate::model::Differences;
-use crate::run::{RunError, Settings};
-use crate::sampler::Sampler;
-use crate::solver::Solver;
-use crate::space::Space;
-use crate::weight::Weight;
+use crate::error::StepFailure;
+use crate::kernel::KernelTraits;
+use crate::sampler::{Sampler, SamplerError, check_tuning};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -19,19 +15,9 @@ pub struct AisSettings {
     /// Number of inverse temperatures from 0 to 1, both included; a step of the sampler at each but
     /// the first.
     pub temperatures: usize,
-    /// The sampler that moves chains; so do the next five. Not used by
-    /// [`Ais::alternating`](super::Ais::alternating).
+    /// The sampler that moves chains, and how its scales are found. Of the first nothing is read by
+    /// [`Ais::with_kernel`](super::Ais::with_kernel).
     pub sampler: Sampler,
-    /// Its weight function.
-    pub weight: Weight,
-    /// How dlmc makes its rows.
-    pub solver: Solver,
-    /// The differences it sees.
-    pub differences: Differences,
-    /// Acceptance to tune to, if not the sampler's own.
-    pub target_acceptance: Option<f64>,
-    /// A scale for all temperatures; nothing is tuned then.
-    pub scale: Option<f64>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Threads, or as many as the machine has. Results do not depend on it.
@@ -46,11 +32,6 @@ impl Default for AisSettings {
             chains: 500,
             temperatures: 5000,
             sampler: Sampler::default(),
-            weight: Weight::default(),
-            solver: Solver::default(),
-            differences: Differences::default(),
-            target_acceptance: None,
-            scale: None,
             seed: 0,
             threads: None,
             time_limit: None,
@@ -59,31 +40,21 @@ impl Default for AisSettings {
 }
 
 impl AisSettings {
-    /// Fails with a sentence if a model of that space cannot be annealed like this.
-    pub fn check(&self, space: &Space) -> Result<(), AisError> {
+    /// Fails with a sentence if chains cannot be annealed like this by a kernel of those traits.
+    pub fn check(&self, traits: &KernelTraits) -> Result<(), AisError> {
         if self.temperatures < 2 {
             return Err(AisError::Temperatures(self.temperatures));
         }
-        if self.sampler.is_weighted() {
-            return Err(AisError::Weighted(self.sampler));
+        if self.chains == 0 {
+            return Err(AisError::Zero("chains"));
         }
-        Ok(self.of_the_sampler().check(space)?)
-    }
-
-    /// The settings that a run with the same sampler would have.
-    pub(super) fn of_the_sampler(&self) -> Settings {
-        Settings {
-            sampler: self.sampler,
-            weight: self.weight,
-            solver: self.solver,
-            differences: self.differences,
-            chains: self.chains,
-            seed: self.seed,
-            threads: self.threads,
-            target_acceptance: self.target_acceptance,
-            scale: self.scale,
-            ..Settings::default()
+        if self.threads == Some(0) {
+            return Err(AisError::Zero("threads"));
         }
+        if traits.is_weighted {
+            return Err(AisError::Weighted(traits.name));
+        }
+        Ok(check_tuning(traits, self.sampler.scale, self.sampler.target_acceptance)?)
     }
 
     /// The settings that decide what the chains do.
@@ -94,30 +65,27 @@ impl AisSettings {
 
 /// Why there is no estimate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AisError {
+    /// A setting that must be positive is zero.
+    #[error("{0} must be at least 1")]
+    Zero(&'static str),
     /// A ladder without steps.
     #[error("annealing needs at least 2 temperatures, got {0}")]
     Temperatures(usize),
     /// A sampler that does not leave a distribution as it is.
     #[error("the states of {0} count by weights of their own: annealing needs another sampler")]
-    Weighted(Sampler),
+    Weighted(&'static str),
     /// A setting of the sampler that makes no sense.
     #[error(transparent)]
-    Settings(#[from] RunError),
+    Sampler(#[from] SamplerError),
     /// Independent sites of another space than the model's.
-    #[error(
-        "the independent sites have {sites} sites of {values} values, the model has \
-         {model_sites} of {model_values}"
-    )]
+    #[error("the independent sites are {base}, the model has {model}")]
     Base {
-        /// Their sites.
-        sites: usize,
-        /// Their values.
-        values: usize,
-        /// Sites of the model.
-        model_sites: usize,
-        /// Values of the model.
-        model_values: usize,
+        /// Their space, in words.
+        base: String,
+        /// That of the model.
+        model: String,
     },
     /// States that reverse chains cannot start from.
     #[error("reverse chains cannot start there: {0}")]

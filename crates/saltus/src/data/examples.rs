@@ -99,7 +99,7 @@ impl Examples {
     /// The hidden units that a machine gives to these examples, for another machine to learn from;
     /// drawn whenever an example is looked at.
     pub fn hidden_units_of(self, machine: Rbm) -> Result<Self, DataError> {
-        let (space, expected) = (self.space, machine.space());
+        let (space, expected) = (self.space.clone(), machine.space());
         if space != *expected {
             return Err(DataError::Invalid(format!(
                 "the examples have {} sites of {} values, but the machine has {} of {}",
@@ -189,7 +189,7 @@ fn mean_of_hidden(machine: &Rbm, visible: &Examples) -> Vec<f64> {
     const BLOCK: usize = 256;
     let count = visible.count();
     let sum = |block: usize| {
-        let mut rng = ChainRng::new(0, Stream::Training(block as u64));
+        let mut rng = ChainRng::new(0, Stream::Data(block as u64));
         let mut sums = vec![0.0; machine.hidden()];
         for index in block * BLOCK..count.min((block + 1) * BLOCK) {
             let means = means(machine, visible, index, &mut rng);
@@ -212,7 +212,7 @@ mod tests {
 
     fn state(examples: &Examples, index: usize) -> [u8; 2] {
         let mut state = [9; 2];
-        examples.fill(index, &mut ChainRng::new(0, Stream::Training(0)), &mut state);
+        examples.fill(index, &mut ChainRng::new(0, Stream::Data(0)), &mut state);
         state
     }
 
@@ -256,7 +256,7 @@ mod tests {
         let examples =
             Examples::from_images(images(&[51, 255]), 2, Binarisation::Stochastic).unwrap();
         assert_eq!(examples.mean(), [0.2, 1.0]);
-        let mut rng = ChainRng::new(3, Stream::Training(7));
+        let mut rng = ChainRng::new(3, Stream::Data(7));
         let (mut ones, draws) = ([0u32; 2], 20_000);
         for _ in 0..draws {
             let mut state = [0; 2];
@@ -274,10 +274,10 @@ mod tests {
         let machine = Rbm::new(2, &[2.0, -2.0], &[0.5], &[0.0; 2], None).unwrap();
         let examples = Examples::new(Space::new(2, 2).unwrap(), vec![1, 0, 1, 1]).unwrap();
         let hidden = examples.hidden_units_of(machine).unwrap();
-        assert_eq!((hidden.count(), *hidden.space()), (2, Space::new(1, 2).unwrap()));
+        assert_eq!((hidden.count(), hidden.space().clone()), (2, Space::new(1, 2).unwrap()));
         let exact = [sigmoid(2.5), sigmoid(0.5)];
         assert!((hidden.mean()[0] - (exact[0] + exact[1]) / 2.0).abs() < 1e-7);
-        let mut rng = ChainRng::new(3, Stream::Training(7));
+        let mut rng = ChainRng::new(3, Stream::Data(7));
         for (index, exact) in exact.iter().enumerate() {
             let draws = 20_000;
             let mut on = 0;
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn what_is_no_state_is_refused() {
         let space = Space::new(2, 3).unwrap();
-        let refused = |states: &[u8]| Examples::new(space, states.to_vec()).unwrap_err();
+        let refused = |states: &[u8]| Examples::new(space.clone(), states.to_vec()).unwrap_err();
         assert!(refused(&[]).to_string().contains("0 values are not"));
         assert!(refused(&[0, 1, 2]).to_string().contains("3 values are not"));
         assert!(refused(&[0, 3]).to_string().contains("value 3 is not one of the 3"));

@@ -4,12 +4,14 @@
 //! machine and H is their entropy. log p(h) is that of the top machine, whose normaliser is left out.
 
 use super::Dbn;
-use crate::ais::streams;
+use crate::control::Control;
+use crate::error::ModelError;
 use crate::math::{sigmoid, softplus};
-use crate::model::{Model, ModelError};
+use crate::model::Model;
 use crate::rng::ChainRng;
-use crate::run::Wish;
+use crate::rng::{Annealing, Stream};
 use crate::space::States;
+use crate::workers::Workers;
 use rayon::prelude::*;
 
 /// Examples between two reports of progress.
@@ -25,9 +27,9 @@ impl Dbn {
         draws: usize,
         seed: u64,
         threads: Option<usize>,
-        mut monitor: impl FnMut(usize, usize) -> Wish,
+        mut monitor: impl FnMut(usize, usize) -> Control,
     ) -> Result<Option<f64>, ModelError> {
-        let pool = crate::threads::pool(threads).map_err(|reason| {
+        let pool = Workers::new(threads).map_err(|reason| {
             ModelError::Evaluation(format!("threads could not be started: {reason}"))
         })?;
         let states: Vec<&[u8]> = states.chunks_exact(self.space().sites()).collect();
@@ -35,13 +37,16 @@ impl Dbn {
         for block in states.chunks(AT_ONCE) {
             let first = bounds.len();
             let bound = |(number, state): (usize, &&[u8])| {
-                let mut rng = ChainRng::new(seed, streams::bound(first + number));
+                let mut rng = ChainRng::new(
+                    seed,
+                    Stream::Annealing(Annealing::Bound, (first + number) as u64),
+                );
                 self.log_bound(state, draws, &mut rng)
             };
             let found: Result<Vec<f64>, ModelError> =
                 pool.install(|| block.par_iter().enumerate().map(bound).collect());
             bounds.extend(found?);
-            if monitor(bounds.len(), states.len()) == Wish::Stop && bounds.len() < states.len() {
+            if monitor(bounds.len(), states.len()) == Control::Stop && bounds.len() < states.len() {
                 return Ok(None);
             }
         }
@@ -74,7 +79,8 @@ impl Dbn {
         let mut hidden = vec![0; states.len() / self.space().sites() * units];
         let rows = states.chunks_exact(self.space().sites()).zip(hidden.chunks_exact_mut(units));
         for (number, (state, hidden)) in rows.enumerate() {
-            let mut rng = ChainRng::new(seed, streams::hidden_start(number));
+            let mut rng =
+                ChainRng::new(seed, Stream::Annealing(Annealing::HiddenStart, number as u64));
             draw(&self.hidden_inputs(state), &mut rng, hidden);
         }
         hidden
@@ -149,7 +155,7 @@ mod tests {
     }
 
     fn mean_log_bound(network: &Dbn, state: &[u8], draws: usize) -> f64 {
-        let bound = network.mean_log_bound(state, draws, 0, Some(1), |_, _| Wish::Continue);
+        let bound = network.mean_log_bound(state, draws, 0, Some(1), |_, _| Control::Continue);
         bound.unwrap().expect("not stopped")
     }
 
@@ -162,7 +168,7 @@ mod tests {
             let exact = exact(&network);
             let total: f64 = exact.iter().map(|log| log.exp()).sum();
             assert!((total - 1.0).abs() < 1e-6, "{total}");
-            let listed = network.top().enumerate(None, |_, _| Wish::Continue);
+            let listed = network.top().enumerate(None, |_, _| Control::Continue);
             let log_z = listed.unwrap().unwrap().log_z();
             for (state, exact) in all_states(3, values).iter().zip(&exact) {
                 let bound = mean_log_bound(&network, state, 4000);
@@ -224,7 +230,7 @@ mod tests {
         let mut pairs = Vec::new();
         for seed in 0..200 {
             let state = draw_examples(&examples, 1, seed);
-            let bound = network.mean_log_bound(&state, 1, seed, Some(1), |_, _| Wish::Continue);
+            let bound = network.mean_log_bound(&state, 1, seed, Some(1), |_, _| Control::Continue);
             let on = f64::from(state.iter().map(|value| u32::from(*value)).sum::<u32>());
             pairs.push((on, bound.unwrap().unwrap()));
         }
@@ -244,9 +250,9 @@ mod tests {
         let network =
             Dbn::new(Rbm::random(3, 4, 2, 1).unwrap(), Rbm::random(4, 5, 2, 2).unwrap()).unwrap();
         let stopped =
-            network.mean_log_bound(&[0; 3 * (AT_ONCE + 1)], 1, 0, Some(1), |_, _| Wish::Stop);
+            network.mean_log_bound(&[0; 3 * (AT_ONCE + 1)], 1, 0, Some(1), |_, _| Control::Stop);
         assert_eq!(stopped, Ok(None));
-        let whole = network.mean_log_bound(&[0; 3], 1, 0, Some(1), |_, _| Wish::Stop);
+        let whole = network.mean_log_bound(&[0; 3], 1, 0, Some(1), |_, _| Control::Stop);
         assert!(whole.unwrap().is_some());
     }
 }

@@ -1,14 +1,19 @@
 //! Samplers that redraw sites from their conditional distribution: every chain on its own, no
 //! proposal, no acceptance test.
 
-use super::{Kernel, Position, StepError, StepFailure, StepReport, follow_all};
-use crate::model::Model;
+use super::{ChainMut, Chains, Journal, Kernel, KernelTraits, StepReport, follow_all};
+use crate::error::{StepError, StepFailure};
+use crate::model::{Model, Rung};
 use crate::rng::ChainRng;
+use crate::space::Space;
 
 /// Redraws some sites of one chain from their distribution given all others.
 pub trait Redraw: Send + Sync {
     /// What it needs to work with.
     type Scratch: Send;
+
+    /// What the sampler that it makes says of itself.
+    fn traits(&self, space: &Space) -> KernelTraits;
 
     /// Scratch space for a model.
     fn new_scratch<M: Model>(&self, model: &M) -> Self::Scratch;
@@ -31,47 +36,119 @@ pub struct Redrawn {
     pub changed: usize,
 }
 
-/// One chain, followed site by site through its model.
+/// One chain, followed site by site through its model on its rung.
 pub struct Followed<'a, M: Model> {
     /// The model.
     pub model: &'a M,
     /// The chain's state.
     pub state: &'a mut [u8],
-    /// log π of that state.
-    pub log_prob: f64,
-    /// The model's memory of the block.
+    /// The logarithm of the density of that state on the rung.
+    pub log_density: f64,
+    /// Where the chain stands on the path from the base to the model.
+    pub rung: Rung<'a>,
+    /// log π and log p of the state, which are followed beside the density where there is a base.
+    log_prob: f64,
+    log_base: f64,
+    /// The model's own changes of a site's values.
+    changes: &'a mut Vec<f64>,
+    /// What the model keeps of the block.
     pub cache: &'a mut M::Cache,
     /// The chain's number within its block.
     pub chain: usize,
+    /// Where it is recorded which sites changed, if they are few.
+    pub journal: &'a mut Journal,
 }
 
 impl<M: Model> Followed<'_, M> {
-    /// log π with each value of one site.
-    pub fn log_probs(&mut self, site: usize, log_probs: &mut [f64]) -> Result<(), StepError> {
-        let Self { model, state, log_prob, cache, chain } = self;
-        let failed = StepError::at(*chain);
-        if *log_prob > f64::NEG_INFINITY {
-            model.site_diff(state, *chain, cache, site, log_probs).map_err(failed)?;
-            log_probs.iter_mut().for_each(|change| *change += *log_prob);
+    /// The logarithm of the density with each value of one site; as many as the site has.
+    pub fn log_densities(
+        &mut self,
+        site: usize,
+        log_densities: &mut [f64],
+    ) -> Result<(), StepError> {
+        if self.log_density > f64::NEG_INFINITY {
+            self.changes_of(site, log_densities)?;
+            log_densities.iter_mut().for_each(|change| *change += self.log_density);
             return Ok(());
         }
         // No difference leads out of a forbidden state: evaluate each value on its own.
-        let own = state[site];
-        for (value, log_prob) in log_probs.iter_mut().enumerate() {
-            state[site] = value as u8;
-            *log_prob = model.follow(state, *chain, cache).map_err(&failed)?;
+        let failed = StepError::at(self.chain);
+        let own = self.state[site];
+        for (value, log_density) in log_densities.iter_mut().enumerate() {
+            self.state[site] = value as u8;
+            let followed = self.model.follow(self.state, self.chain, self.cache);
+            *log_density = self.density(followed.map_err(&failed)?);
         }
-        state[site] = own;
-        model.follow(state, *chain, cache).map_err(failed)?;
+        self.state[site] = own;
+        self.model.follow(self.state, self.chain, self.cache).map_err(failed)?;
         Ok(())
     }
 
-    /// Gives a site a value, where log π is known.
-    pub fn set(&mut self, site: usize, value: u8, log_prob: f64) {
-        if self.state[site] != value {
-            self.model.set_site(self.state, self.chain, self.cache, site, value);
+    /// By how much the logarithm of the density would change with each value of one site.
+    pub fn changes_of(&mut self, site: usize, changes: &mut [f64]) -> Result<(), StepError> {
+        let Self { model, state, cache, chain, rung, .. } = self;
+        let diffs = model.site_diff(state, *chain, cache, site, changes);
+        diffs.map_err(StepError::at(*chain))?;
+        rung.mix_changes(site, state[site], changes);
+        Ok(())
+    }
+
+    fn density(&self, log_prob: f64) -> f64 {
+        match self.rung.base {
+            Some(base) if log_prob > f64::NEG_INFINITY => {
+                self.rung.mix(log_prob, base.log_prob(self.state))
+            }
+            _ => log_prob,
         }
+    }
+
+    /// Gives a site a value, where the density is known.
+    pub fn set(&mut self, site: usize, value: u8, log_density: f64) -> Result<(), StepError> {
+        if self.state[site] != value {
+            let before = self.state[site];
+            if let Some(base) = self.rung.base {
+                self.follow_both(base.change(site, before, value), site, value)?;
+            }
+            self.model.set_site(self.state, self.chain, self.cache, site, value);
+            if self.log_prob.is_nan() {
+                let followed = self.model.follow(self.state, self.chain, self.cache);
+                self.log_prob = followed.map_err(StepError::at(self.chain))?;
+            }
+        }
+        self.log_density = log_density;
+        Ok(())
+    }
+
+    /// Follows log π and log p through a change of a site. Out of a forbidden state log π must be
+    /// evaluated afresh.
+    fn follow_both(&mut self, of_base: f64, site: usize, value: u8) -> Result<(), StepError> {
+        self.log_base += of_base;
+        if self.log_prob == f64::NEG_INFINITY {
+            self.log_prob = f64::NAN;
+            return Ok(());
+        }
+        let Self { model, state, chain, cache, changes, .. } = self;
+        changes.resize(model.space().values_at(site), 0.0);
+        let diffs = model.site_diff(state, *chain, cache, site, changes);
+        diffs.map_err(StepError::at(*chain))?;
+        self.log_prob += self.changes[usize::from(value)];
+        Ok(())
+    }
+
+    /// Records that a site has changed since the step began, if it has; returns whether.
+    pub fn record(&mut self, site: usize, before: u8) -> bool {
+        let now = self.state[site];
+        if now != before {
+            self.journal.record(site, before, now);
+        }
+        now != before
+    }
+
+    /// Takes in log π after a sweep that the model made itself.
+    pub fn swept(&mut self, log_prob: f64) {
         self.log_prob = log_prob;
+        self.log_base = self.rung.base.map_or(0.0, |base| base.log_prob(self.state));
+        self.log_density = self.density(log_prob);
     }
 
     /// Draws an index with probability proportional to e^log; `weights` is scratch space.
@@ -97,45 +174,76 @@ impl<M: Model> Followed<'_, M> {
 pub struct Conditional<R>(pub R);
 
 /// What [`Conditional`] keeps of a block of chains.
-pub struct ConditionalMemory<M: Model, R: Redraw> {
+pub struct ConditionalScratch<M: Model, R: Redraw> {
     cache: M::Cache,
     scratch: R::Scratch,
+    changes: Vec<f64>,
 }
 
 impl<M: Model, R: Redraw> Kernel<M> for Conditional<R> {
-    type Memory = ConditionalMemory<M, R>;
+    type Scratch = ConditionalScratch<M, R>;
+    type Own = ();
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
-        ConditionalMemory { cache: model.new_cache(chains), scratch: self.0.new_scratch(model) }
+    fn traits(&self, model: &M) -> KernelTraits {
+        self.0.traits(model.space())
+    }
+
+    fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
+        ConditionalScratch {
+            cache: model.new_cache(chains),
+            scratch: self.0.new_scratch(model),
+            changes: Vec::new(),
+        }
     }
 
     fn start(
         &self,
-        _scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        follow_all(model, position, &mut memory.cache)
+        follow_all(model, chains, &mut scratch.cache)
+    }
+
+    /// What is followed does not depend on the rung.
+    fn adjust(
+        &self,
+        _model: &M,
+        _chains: &mut Chains,
+        _scratch: &mut Self::Scratch,
+    ) -> Result<(), StepError> {
+        Ok(())
     }
 
     fn step(
         &self,
-        _scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        for (chain, (rng, report)) in rngs.iter_mut().zip(reports).enumerate() {
-            let log_prob = position.log_prob[chain];
-            let state = position.state_mut(chain);
-            let cache = &mut memory.cache;
-            let mut followed = Followed { model, state, log_prob, cache, chain };
-            let redrawn = self.0.redraw(&mut followed, &mut memory.scratch, rng)?;
-            let log_prob = followed.log_prob;
-            position.log_prob[chain] = log_prob;
+        let ConditionalScratch { cache, scratch, changes } = scratch;
+        for number in 0..chains.len() {
+            let log_density = chains.log_density(number);
+            let ChainMut { state, log_prob, log_base, rng, rung, report, journal, .. } =
+                chains.chain(number);
+            let mut followed = Followed {
+                model,
+                state,
+                log_density,
+                rung,
+                log_prob: *log_prob,
+                log_base: *log_base,
+                changes,
+                cache,
+                chain: number,
+                journal,
+            };
+            let redrawn = self.0.redraw(&mut followed, scratch, rng)?;
+            if rung.base.is_some() {
+                (*log_prob, *log_base) = (followed.log_prob, followed.log_base);
+            } else {
+                *log_prob = followed.log_density;
+            }
             *report = StepReport {
                 acceptance: 1.0,
                 changed: redrawn.changed as u32,

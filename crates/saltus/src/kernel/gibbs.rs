@@ -1,18 +1,46 @@
-//! Gibbs sampling: sites drawn from their conditional distributions, all in turn or one per step.
+//! Gibbs sampling: sites drawn from their conditional distributions, all in turn or one per step
+//! (Geman and Geman 1984); colour by colour on sparse graphs (Gonzalez et al. 2011).
 
-use super::conditional::{Followed, Redraw, Redrawn};
-use super::{StepError, StepFailure};
+use super::conditional::{Conditional, Followed, Redraw, Redrawn};
+use super::options::{Options, WithKernel};
+use super::{KernelTraits, Kind};
+use crate::error::{StepError, StepFailure};
 use crate::math::sigmoid;
-use crate::model::Model;
-use crate::model::checkerboard::Sweep;
+use crate::model::{Model, Sweep};
 use crate::rng::ChainRng;
+use crate::space::Space;
+use serde::{Deserialize, Serialize};
+
+/// What Gibbs sampling says of itself. A sweep is charged by the same rule as block Gibbs: every value
+/// of every site.
+pub fn traits(space: &Space) -> KernelTraits {
+    KernelTraits {
+        name: "gibbs",
+        summary: "Gibbs: a step is one sweep over all sites, by colours on sparse graphs",
+        reference: "Geman and Geman 1984, IEEE TPAMI 6; Gonzalez et al. 2011, AISTATS",
+        kind: Kind::WithoutDifferences,
+        is_balanced: false,
+        scale: None,
+        evaluations_charged: space.sites() as f64 * space.values() as f64,
+        is_weighted: false,
+    }
+}
+
+pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
+    options: &Options,
+    _model: &M,
+    then: W,
+) -> W::Output {
+    then.with(Conditional(Gibbs(options.scan)))
+}
 
 /// Redraws sites one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Gibbs(pub Scan);
 
 /// The sites that a step of [`Gibbs`] redraws.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scan {
     /// All of them; on a sparse graph colour by colour, because sites of one colour do not see each
     /// other.
@@ -25,52 +53,62 @@ pub enum Scan {
 /// What [`Gibbs`] works with.
 pub struct GibbsScratch {
     order: Vec<u32>,
-    log_probs: Vec<f64>,
+    /// Of the values of one site.
+    logs: Vec<f64>,
     weights: Vec<f64>,
 }
 
 impl Redraw for Gibbs {
     type Scratch = GibbsScratch;
 
+    fn traits(&self, space: &Space) -> KernelTraits {
+        traits(space)
+    }
+
     fn new_scratch<M: Model>(&self, model: &M) -> GibbsScratch {
-        let order = match model.graph() {
-            Some(graph) => graph.colours().concat(),
-            None => (0..model.space().sites() as u32).collect(),
+        let space = model.space();
+        let mut order = match model.adjacency() {
+            Some(adjacency) => adjacency.colours().concat(),
+            None => (0..space.sites() as u32).collect(),
         };
-        GibbsScratch { order, log_probs: vec![0.0; model.space().values()], weights: Vec::new() }
+        order.retain(|site| space.values_at(*site as usize) > 1);
+        let logs = Vec::with_capacity(space.values());
+        GibbsScratch { order, logs, weights: Vec::new() }
     }
 
     fn redraw<M: Model>(
         &self,
         chain: &mut Followed<'_, M>,
-        GibbsScratch { order, log_probs, weights }: &mut GibbsScratch,
+        GibbsScratch { order, logs, weights }: &mut GibbsScratch,
         rng: &mut ChainRng,
     ) -> Result<Redrawn, StepError> {
+        let space = chain.model.space();
         let one;
-        let order = match self.0 {
-            Scan::Sweep => &order[..],
+        let (order, evaluations) = match self.0 {
+            Scan::Sweep => (&order[..], space.changes()),
             Scan::One => {
-                one = [rng.below(chain.state.len()) as u32];
-                &one
+                let site = space.free_site(rng.below(space.free_sites()));
+                one = [site as u32];
+                (&one[..], space.values_at(site) - 1)
             }
         };
-        let evaluations = order.len() * (log_probs.len() - 1);
         if self.0 == Scan::Sweep
             && let Some(sweep) = whole_sweep(chain, rng)
         {
-            chain.log_prob = sweep.log_prob;
+            chain.swept(sweep.log_prob);
             return Ok(Redrawn { evaluations, changed: sweep.changed as usize });
         }
         let mut changed = 0;
         for site in order {
             let site = *site as usize;
             let before = chain.state[site];
-            if log_probs.len() == 2 && chain.log_prob > f64::NEG_INFINITY {
-                flip_site(chain, site, log_probs, rng)?;
+            logs.resize(space.values_at(site), 0.0);
+            if logs.len() == 2 && chain.log_density > f64::NEG_INFINITY {
+                flip_site(chain, site, logs, rng)?;
             } else {
-                chain.log_probs(site, log_probs)?;
-                let value = chain.draw(log_probs, weights, rng)?;
-                chain.set(site, value as u8, log_probs[value]);
+                chain.log_densities(site, logs)?;
+                let value = chain.draw(logs, weights, rng)?;
+                chain.set(site, value as u8, logs[value])?;
             }
             changed += usize::from(chain.state[site] != before);
         }
@@ -85,16 +123,14 @@ fn flip_site<M: Model>(
     diff: &mut [f64],
     rng: &mut ChainRng,
 ) -> Result<(), StepError> {
-    let number = chain.chain;
-    let diffs = chain.model.site_diff(chain.state, number, chain.cache, site, diff);
-    diffs.map_err(StepError::at(number))?;
+    chain.changes_of(site, diff)?;
     let other = 1 - chain.state[site];
     let change = diff[usize::from(other)];
     if change.is_nan() {
-        return Err(StepError { chain: number, cause: StepFailure::Difference });
+        return Err(StepError { chain: chain.chain, cause: StepFailure::Difference });
     }
     if rng.flip(sigmoid(change)) {
-        chain.set(site, other, chain.log_prob + change);
+        chain.set(site, other, chain.log_density + change)?;
     }
     Ok(())
 }
@@ -106,5 +142,5 @@ fn whole_sweep<M: Model>(chain: &mut Followed<'_, M>, rng: &mut ChainRng) -> Opt
     if rng.is_scripted() {
         return None;
     }
-    chain.model.sweep(chain.state, chain.cache, rng)
+    chain.model.sweep(chain.state, chain.chain, chain.cache, chain.rung, rng)
 }

@@ -1,10 +1,35 @@
 //! The Hamming-ball sampler (HB): a uniform step inside a ball around the state, then a draw from
-//! π within the ball around where that led.
+//! π within the ball around where that led (Titsias and Yau 2017).
 
-use super::StepError;
-use super::conditional::{Followed, Redraw, Redrawn};
+use super::conditional::{Conditional, Followed, Redraw, Redrawn};
+use super::options::{Options, WithKernel};
+use super::{KernelTraits, Kind};
+use crate::error::StepError;
 use crate::model::Model;
 use crate::rng::ChainRng;
+use crate::space::Space;
+
+/// What the Hamming-ball sampler says of itself.
+pub fn traits(space: &Space) -> KernelTraits {
+    KernelTraits {
+        name: "hb",
+        summary: "Hamming ball: a blind step, then a draw from π within radius 1 of 10 sites",
+        reference: "Titsias and Yau 2017, The Hamming ball sampler, JASA 112",
+        kind: Kind::WithoutDifferences,
+        is_balanced: false,
+        scale: None,
+        evaluations_charged: 1.0 + BLOCK as f64 * (space.values() as f64 - 1.0),
+        is_weighted: false,
+    }
+}
+
+pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
+    _options: &Options,
+    _model: &M,
+    then: W,
+) -> W::Output {
+    then.with(Conditional(HammingBall))
+}
 
 /// Balls of radius one inside a random block of ten sites.
 ///
@@ -28,10 +53,14 @@ pub struct HammingBallScratch {
 impl Redraw for HammingBall {
     type Scratch = HammingBallScratch;
 
+    fn traits(&self, space: &Space) -> KernelTraits {
+        traits(space)
+    }
+
     fn new_scratch<M: Model>(&self, model: &M) -> HammingBallScratch {
         HammingBallScratch {
-            block: vec![0; BLOCK.min(model.space().sites())],
-            site_logs: vec![0.0; model.space().values()],
+            block: vec![0; BLOCK.min(model.space().free_sites())],
+            site_logs: Vec::with_capacity(model.space().values()),
             logs: Vec::new(),
             weights: Vec::new(),
         }
@@ -43,30 +72,40 @@ impl Redraw for HammingBall {
         HammingBallScratch { block, site_logs, logs, weights }: &mut HammingBallScratch,
         rng: &mut ChainRng,
     ) -> Result<Redrawn, StepError> {
-        let values = site_logs.len();
-        rng.distinct(chain.state.len(), block);
+        let space = chain.model.space();
+        rng.distinct(space.free_sites(), block);
+        block.iter_mut().for_each(|site| *site = space.free_site(*site as usize) as u32);
         // A ball is the state itself and every other value of every site of the block; its members
         // are numbered in this order.
         let member = |number: usize, state: &[u8]| {
-            let number = number.checked_sub(1)?;
-            let site = block[number / (values - 1)] as usize;
-            let shift = 1 + number % (values - 1);
-            Some((site, ((usize::from(state[site]) + shift) % values) as u8))
+            let mut number = number.checked_sub(1)?;
+            for site in block.iter().map(|site| *site as usize) {
+                let values = space.values_at(site);
+                if number < values - 1 {
+                    return Some((site, ((usize::from(state[site]) + 1 + number) % values) as u8));
+                }
+                number -= values - 1;
+            }
+            None
         };
-        let mut evaluations = block.len() * (values - 1);
+        let mut evaluations: usize =
+            block.iter().map(|site| space.values_at(*site as usize) - 1).sum();
         // The sites that a step out and a step back touch, with the values they had before.
         let mut touched = [None; 2];
         if let Some((site, value)) = member(rng.below(evaluations + 1), chain.state) {
             touched[0] = Some((site, chain.state[site]));
-            chain.log_probs(site, site_logs)?;
-            chain.set(site, value, site_logs[usize::from(value)]);
+            site_logs.resize(space.values_at(site), 0.0);
+            chain.log_densities(site, site_logs)?;
+            chain.set(site, value, site_logs[usize::from(value)])?;
             evaluations += 1;
         }
         logs.clear();
-        logs.push(chain.log_prob);
+        logs.push(chain.log_density);
         for site in block.iter() {
             let site = *site as usize;
-            chain.log_probs(site, site_logs)?;
+            let values = space.values_at(site);
+            site_logs.resize(values, 0.0);
+            chain.log_densities(site, site_logs)?;
             let own = usize::from(chain.state[site]);
             logs.extend((1..values).map(|shift| site_logs[(own + shift) % values]));
         }
@@ -75,9 +114,10 @@ impl Redraw for HammingBall {
             if touched[0].is_none_or(|(out, _)| out != site) {
                 touched[1] = Some((site, chain.state[site]));
             }
-            chain.set(site, value, logs[drawn]);
+            chain.set(site, value, logs[drawn])?;
         }
-        let changed = touched.iter().flatten().filter(|(site, old)| chain.state[*site] != *old);
-        Ok(Redrawn { evaluations, changed: changed.count() })
+        let touched = touched.into_iter().flatten();
+        let changed = touched.filter(|(site, old)| chain.record(*site, *old)).count();
+        Ok(Redrawn { evaluations, changed })
     }
 }

@@ -1,113 +1,172 @@
-//! The jump process itself, without rejection: every step is a jump, and a state counts by the time
-//! the process would stay in it.
+//! The jump process itself (DLD; Power and Goldman 2019; Sun et al. 2023, eq. 10), without rejection: every
+//! step is a jump, and a state counts by the time the process would stay in it.
 //!
 //! From x the process jumps to a neighbour y (one site changed) at rate g(π(y)/π(x)), and so stays for
 //! an expected time 1/Z(x), Z the sum of all rates. The states it jumps through have probabilities
 //! in proportion to π·Z; weighted by 1/Z they are draws from π.
 
-use super::closeness::Closeness;
-use super::local_change::{LocalChange, LocalChangeMemory};
+use super::local_change::{self, LocalChange, LocalChangeScratch};
+use super::options::{Options, WithKernel};
 use super::path_table::{Change, PathTable};
-use super::{Kernel, Position, StepError, StepFailure, StepReport, check_log_prob, check_start};
+use super::{Chains, Kernel, KernelTraits, Kind, StepReport, check_log_prob, check_start};
+use crate::balancing::Balancing;
+use crate::closeness::Closeness;
+use crate::error::{StepError, StepFailure};
 use crate::model::{Differences, Model};
-use crate::rng::ChainRng;
-use crate::space::States;
-use crate::weight::Weight;
+use crate::space::{Space, States};
+
+/// What the jump process says of itself. It is charged as lb1 is, without the way back.
+pub fn traits(space: &Space) -> KernelTraits {
+    KernelTraits {
+        name: "dld",
+        summary: "the jump process itself: one change per step, never rejected, draws are weighted",
+        reference: "Power and Goldman 2019, Accelerated sampling on discrete spaces with \
+                    non-reversible Markov processes; Sun et al. 2023, AISTATS",
+        kind: Kind::FewSites,
+        is_balanced: true,
+        scale: None,
+        evaluations_charged: space.changes() as f64 + 1.0,
+        is_weighted: true,
+    }
+}
+
+pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
+    options: &Options,
+    model: &M,
+    then: W,
+) -> W::Output {
+    let Options { balancing, closeness, .. } = *options;
+    if LocalChange::suits(model, Differences::Exact) {
+        then.with(LocalJumps { balancing, closeness })
+    } else {
+        then.with(Jumps { balancing, closeness })
+    }
+}
 
 /// On models whose sites see few others: after a jump only the rates around it are computed anew.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalJumps {
-    /// The weight function g.
-    pub weight: Weight,
+    /// The balancing function g.
+    pub balancing: Balancing,
     /// How close values are to each other.
     pub closeness: Closeness,
 }
 
-impl LocalJumps {
-    fn local(self) -> LocalChange {
-        LocalChange { weight: self.weight, closeness: self.closeness }
-    }
-}
-
 impl<M: Model> Kernel<M> for LocalJumps {
-    type Memory = LocalChangeMemory<M>;
+    type Scratch = LocalChangeScratch<M>;
+    type Own = ();
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
-        self.local().new_memory(model, chains)
+    fn traits(&self, model: &M) -> KernelTraits {
+        traits(model.space())
+    }
+
+    fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
+        local_change::new_scratch(model, self.closeness, chains)
     }
 
     fn start(
         &self,
-        scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        self.local().start(scale, model, position, memory)
+        local_change::start(model, self.balancing, chains, scratch)
+    }
+
+    fn adjust(
+        &self,
+        model: &M,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
+    ) -> Result<(), StepError> {
+        local_change::adjust(model, self.balancing, chains, scratch);
+        Ok(())
     }
 
     fn step(
         &self,
-        _scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        for (chain, (rng, report)) in rngs.iter_mut().zip(reports).enumerate() {
-            let state = position.state_mut(chain);
-            let drawn = memory.draw(model, state, chain, rng);
-            let change = memory.change(model, self.weight, state, chain, drawn);
-            let change = check_log_prob(chain, change.map_err(StepError::at(chain))?)?;
-            position.log_prob[chain] += change;
-            *report = StepReport { acceptance: 1.0, changed: 1, evaluations: 1 };
+        for number in 0..chains.len() {
+            if scratch.total(number) <= 0.0 {
+                return Err(StepError { chain: number, cause: StepFailure::Isolated });
+            }
+            let mut chain = chains.chain(number);
+            let (site, value) = scratch.draw(model, chain.state, number, chain.rng);
+            let before = chain.state[site];
+            let change = scratch.change(model, self.balancing, &mut chain, (site, value));
+            let change = check_log_prob(number, change.map_err(StepError::at(number))?)?;
+            *chain.log_prob += change;
+            *chain.log_base += chain.rung.base.map_or(0.0, |base| base.change(site, before, value));
+            *chain.report = StepReport { acceptance: 1.0, changed: 1, evaluations: 1 };
+            chain.journal.record(site, before, value);
         }
         Ok(())
     }
 
-    fn holding_time(&self, memory: &Self::Memory, chain: usize) -> Option<f64> {
-        Some(1.0 / memory.total(chain))
+    fn holding_time(&self, scratch: &Self::Scratch, chain: usize) -> Option<f64> {
+        Some(1.0 / scratch.total(chain))
     }
 }
 
 /// On any model: all rates are computed anew after every jump.
 #[derive(Clone, Copy, Debug)]
 pub struct Jumps {
-    /// The weight function g.
-    pub weight: Weight,
+    /// The balancing function g.
+    pub balancing: Balancing,
     /// How close values are to each other.
     pub closeness: Closeness,
 }
 
 /// What [`Jumps`] keeps of a block of chains.
-pub struct JumpsMemory<M: Model> {
+pub struct JumpsScratch<M: Model> {
     cache: M::Cache,
     tables: Vec<PathTable>,
     diff: Vec<f32>,
+    of_base: Vec<f32>,
     path: Vec<Change>,
 }
 
 impl Jumps {
-    /// Evaluates where the chains stand, and all rates from there.
+    /// Evaluates where the chains stand, checks log π there, and weighs all rates from there.
     fn evaluate<M: Model>(
         self,
         model: &M,
-        position: &mut Position,
-        memory: &mut JumpsMemory<M>,
+        chains: &mut Chains,
+        scratch: &mut JumpsScratch<M>,
+        check: fn(usize, f64) -> Result<f64, StepError>,
     ) -> Result<(), StepError> {
-        let JumpsMemory { cache, tables, diff, .. } = memory;
-        let states = States::new(&position.states, position.sites);
+        let JumpsScratch { cache, tables, diff, of_base, .. } = scratch;
+        let states = States::new(&chains.states, chains.space().sites());
         model
             // The rates must be the true ones: there is no test that would repair others.
-            .log_prob_and_diff(Differences::Exact, states, cache, &mut position.log_prob, diff)
+            .log_prob_and_diff(Differences::Exact, states, cache, &mut chains.log_prob, diff)
             .map_err(StepError::at(0))?;
-        let diffs = diff.chunks_exact(model.space().diff_len());
+        // First of all: differences of a forbidden state are not numbers.
+        for (chain, log_prob) in chains.log_prob.iter().enumerate() {
+            check(chain, *log_prob)?;
+        }
+        chains.evaluate_base();
+        let diffs = diff.chunks_exact_mut(model.space().diff_len());
         for (chain, (diff, table)) in diffs.zip(tables).enumerate() {
+            model.space().mask(diff);
             if diff.iter().any(|diff| diff.is_nan()) {
                 return Err(StepError { chain, cause: StepFailure::Difference });
             }
-            table.fill(self.weight, states.row(chain), diff);
+            let (rung, state) = (chains.rung(chain), chains.state(chain));
+            if let Some(base) = rung.base {
+                of_base.resize(diff.len(), 0.0);
+                base.diff(state, &mut Vec::new(), of_base);
+                let (share, beta) = ((1.0 - rung.beta) as f32, rung.beta as f32);
+                for (diff, of_base) in diff.iter_mut().zip(&*of_base) {
+                    if *diff != f32::NEG_INFINITY {
+                        *diff = share * of_base + beta * *diff;
+                    }
+                }
+            }
+            table.fill(self.balancing, state, diff);
             table.close_forbidden(diff);
         }
         Ok(())
@@ -115,58 +174,57 @@ impl Jumps {
 }
 
 impl<M: Model> Kernel<M> for Jumps {
-    type Memory = JumpsMemory<M>;
+    type Scratch = JumpsScratch<M>;
+    type Own = ();
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
+    fn traits(&self, model: &M) -> KernelTraits {
+        traits(model.space())
+    }
+
+    fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
         let space = model.space();
-        JumpsMemory {
+        JumpsScratch {
             cache: model.new_cache(chains),
             tables: (0..chains).map(|_| PathTable::new(space, self.closeness)).collect(),
             diff: vec![0.0; chains * space.diff_len()],
+            of_base: Vec::new(),
             path: Vec::new(),
         }
     }
 
     fn start(
         &self,
-        _scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        self.evaluate(model, position, memory)?;
-        for (chain, log_prob) in position.log_prob.iter().enumerate() {
-            check_start(chain, *log_prob)?;
-        }
-        Ok(())
+        self.evaluate(model, chains, scratch, check_start)
     }
 
     fn step(
         &self,
-        _scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        for (chain, rng) in rngs.iter_mut().enumerate() {
-            let JumpsMemory { tables, path, .. } = &mut *memory;
-            let state = position.state_mut(chain);
-            tables[chain].draw(1, state, rng, path);
+        for number in 0..chains.len() {
+            let JumpsScratch { tables, path, .. } = &mut *scratch;
+            if tables[number].total() <= 0.0 {
+                return Err(StepError { chain: number, cause: StepFailure::Isolated });
+            }
+            let chain = chains.chain(number);
+            tables[number].draw(1, chain.state, chain.rng, path);
             for (site, value) in path.iter() {
-                state[*site as usize] = *value;
+                chain.journal.record(*site as usize, chain.state[*site as usize], *value);
+                chain.state[*site as usize] = *value;
             }
         }
-        self.evaluate(model, position, memory)?;
-        for (chain, report) in reports.iter_mut().enumerate() {
-            check_log_prob(chain, position.log_prob[chain])?;
-            *report = StepReport { acceptance: 1.0, changed: 1, evaluations: 1 };
-        }
+        self.evaluate(model, chains, scratch, check_log_prob)?;
+        chains.reports.fill(StepReport { acceptance: 1.0, changed: 1, evaluations: 1 });
         Ok(())
     }
 
-    fn holding_time(&self, memory: &Self::Memory, chain: usize) -> Option<f64> {
-        Some(1.0 / memory.tables[chain].total())
+    fn holding_time(&self, scratch: &Self::Scratch, chain: usize) -> Option<f64> {
+        Some(1.0 / scratch.tables[chain].total())
     }
 }

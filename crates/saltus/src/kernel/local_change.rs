@@ -1,22 +1,25 @@
 //! GWG and LB-1 on models whose sites see few others: after a move only the weights around the
 //! changed site are computed anew.
 
-use super::closeness::Closeness;
 use super::sum_tree::SumTree;
 use super::{
-    Kernel, Position, StepError, StepFailure, StepReport, accept, check_log_prob, follow_all,
+    ChainMut, Chains, Kernel, KernelTraits, StepReport, accept, check_log_prob, follow_all,
 };
-use crate::model::{Differences, Model, ModelError};
+use crate::balancing::Balancing;
+use crate::closeness::Closeness;
+use crate::error::{ModelError, StepError, StepFailure};
+use crate::model::{Differences, Model, Rung};
 use crate::rng::ChainRng;
 use crate::space::Space;
-use crate::weight::Weight;
 
 /// The same transitions as [`PathProposal`](super::path::PathProposal) makes with a path of one
 /// change, at a cost that does not grow with the number of sites.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalChange {
-    /// The weight function g.
-    pub weight: Weight,
+    /// The sampler that this makes.
+    pub traits: fn(&Space) -> KernelTraits,
+    /// The balancing function g.
+    pub balancing: Balancing,
     /// How close values are to each other.
     pub closeness: Closeness,
 }
@@ -26,12 +29,12 @@ impl LocalChange {
     /// its differences must be the exact ones.
     pub fn suits<M: Model>(model: &M, differences: Differences) -> bool {
         let exact = differences == Differences::Exact || model.taylor_is_exact();
-        exact && model.is_incremental() && model.graph().is_some()
+        exact && model.is_incremental() && model.adjacency().is_some()
     }
 }
 
 /// What [`LocalChange`] keeps of a block of chains.
-pub struct LocalChangeMemory<M: Model> {
+pub struct LocalChangeScratch<M: Model> {
     cache: M::Cache,
     weights: Vec<ChangeWeights>,
     diff: Vec<f64>,
@@ -45,6 +48,9 @@ struct ChangeWeights {
     sites: SumTree,
     /// Factors of the weights by the distance of two values; empty if they are all one.
     closeness: Vec<f64>,
+    /// On a path of temperatures: the model's differences, site after site, so that another
+    /// temperature costs no evaluation.
+    of_model: Vec<f64>,
 }
 
 /// Logarithms of weights are held within this of zero, so that sums over 10⁹ sites and products
@@ -52,8 +58,12 @@ struct ChangeWeights {
 const SHARPEST: f64 = 300.0;
 
 /// The weight of a change by a difference of log π.
-fn weigh(weight: Weight, diff: f64) -> f64 {
-    weight.log(diff).clamp(-SHARPEST, SHARPEST).exp()
+fn weigh(balancing: Balancing, diff: f64) -> f64 {
+    // What is forbidden is never proposed, also by functions that never vanish.
+    if diff == f64::NEG_INFINITY {
+        return 0.0;
+    }
+    balancing.log(diff).clamp(-SHARPEST, SHARPEST).exp()
 }
 
 impl ChangeWeights {
@@ -63,18 +73,33 @@ impl ChangeWeights {
             changes: vec![0.0; changes],
             sites: SumTree::new(space.sites()),
             closeness: closeness.table(space.values()),
+            of_model: Vec::new(),
         }
     }
 
-    /// Weighs the changes of one site that holds `own`; returns their sum.
-    fn weigh_site(&mut self, weight: Weight, site: usize, own: u8, diff: &[f64]) -> f64 {
-        let own = usize::from(own);
-        if self.changes.is_empty() {
-            return weigh(weight, diff[1 - own]);
+    /// Weighs the changes of one site that holds `own` on a rung, from the model's differences in a
+    /// space of so many values; returns their sum.
+    fn weigh_site(
+        &mut self,
+        balancing: Balancing,
+        rung: Rung<'_>,
+        (site, own, values): (usize, u8, usize),
+        diff: &mut [f64],
+    ) -> f64 {
+        if rung.base.is_some() {
+            self.of_model[site * values..][..diff.len()].copy_from_slice(diff);
+            rung.mix_changes(site, own, diff);
         }
-        let changes = &mut self.changes[site * diff.len()..][..diff.len()];
+        let own = usize::from(own);
+        if diff.len() == 1 {
+            return 0.0;
+        }
+        if self.changes.is_empty() {
+            return weigh(balancing, diff[1 - own]);
+        }
+        let changes = &mut self.changes[site * values..][..diff.len()];
         for (value, (change, diff)) in changes.iter_mut().zip(diff).enumerate() {
-            *change = if value == own { 0.0 } else { weigh(weight, *diff) };
+            *change = if value == own { 0.0 } else { weigh(balancing, *diff) };
             if let Some(factor) = self.closeness.get(value.abs_diff(own)) {
                 *change *= factor;
             }
@@ -103,7 +128,7 @@ impl ChangeWeights {
     }
 }
 
-impl<M: Model> LocalChangeMemory<M> {
+impl<M: Model> LocalChangeScratch<M> {
     /// Draws a change of a chain.
     pub(super) fn draw(
         &self,
@@ -121,95 +146,178 @@ impl<M: Model> LocalChangeMemory<M> {
     }
 
     /// Gives a site another value and weighs it and everyone who sees it anew; returns the change
-    /// of log π.
+    /// of the model's log π.
     pub(super) fn change(
         &mut self,
         model: &M,
-        weight: Weight,
-        state: &mut [u8],
-        chain: usize,
+        balancing: Balancing,
+        chain: &mut ChainMut<'_>,
         (site, value): (usize, u8),
     ) -> Result<f64, ModelError> {
         let Self { cache, weights, diff } = self;
-        model.site_diff(state, chain, cache, site, diff)?;
-        let change = diff[usize::from(value)];
-        model.set_site(state, chain, cache, site, value);
-        let graph = model.graph().expect("checked when the sampler was chosen");
-        let neighbours = graph.neighbours(site).map(|(other, _)| other);
+        let (space, number) = (model.space(), chain.number);
+        let values = space.values();
+        let of_site = &mut diff[..space.values_at(site)];
+        model.site_diff(chain.state, number, cache, site, of_site)?;
+        let change = of_site[usize::from(value)];
+        if change == f64::NEG_INFINITY {
+            // Nothing can be weighed from there; such a change is never drawn.
+            return Ok(change);
+        }
+        model.set_site(chain.state, number, cache, site, value);
+        let adjacency = model.adjacency().expect("checked when the sampler was chosen");
+        let neighbours = adjacency.neighbours(site).iter().map(|other| *other as usize);
         for site in std::iter::once(site).chain(neighbours) {
-            model.site_diff(state, chain, cache, site, diff)?;
-            let total = weights[chain].weigh_site(weight, site, state[site], diff);
-            weights[chain].sites.set(site, total);
+            let of_site = &mut diff[..space.values_at(site)];
+            model.site_diff(chain.state, number, cache, site, of_site)?;
+            let at = (site, chain.state[site], values);
+            let total = weights[number].weigh_site(balancing, chain.rung, at, of_site);
+            weights[number].sites.set(site, total);
         }
         Ok(change)
     }
 }
 
-impl<M: Model> Kernel<M> for LocalChange {
-    type Memory = LocalChangeMemory<M>;
+/// Scratch for a block of chains of a model.
+pub(super) fn new_scratch<M: Model>(
+    model: &M,
+    closeness: Closeness,
+    chains: usize,
+) -> LocalChangeScratch<M> {
+    let space = model.space();
+    LocalChangeScratch {
+        cache: model.new_cache(chains),
+        weights: (0..chains).map(|_| ChangeWeights::new(space, closeness)).collect(),
+        diff: vec![0.0; space.values()],
+    }
+}
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
-        let space = model.space();
-        LocalChangeMemory {
-            cache: model.new_cache(chains),
-            weights: (0..chains).map(|_| ChangeWeights::new(space, self.closeness)).collect(),
-            diff: vec![0.0; space.values()],
+/// Follows all chains and weighs all their changes.
+pub(super) fn start<M: Model>(
+    model: &M,
+    balancing: Balancing,
+    chains: &mut Chains,
+    scratch: &mut LocalChangeScratch<M>,
+) -> Result<(), StepError> {
+    follow_all(model, chains, &mut scratch.cache)?;
+    let LocalChangeScratch { cache, weights, diff } = scratch;
+    let space = model.space();
+    let values = space.values();
+    for (chain, weights) in weights.iter_mut().enumerate() {
+        let (state, rung) = (chains.state(chain), chains.rung(chain));
+        if rung.base.is_some() {
+            weights.of_model.resize(space.sites() * values, 0.0);
         }
+        for (site, own) in state.iter().enumerate() {
+            let of_site = &mut diff[..space.values_at(site)];
+            let diffs = model.site_diff(state, chain, cache, site, of_site);
+            diffs.map_err(StepError::at(chain))?;
+            if of_site.iter().any(|diff| diff.is_nan()) {
+                return Err(StepError { chain, cause: StepFailure::Difference });
+            }
+            let total = weights.weigh_site(balancing, rung, (site, *own, values), of_site);
+            weights.sites.weights_mut()[site] = total;
+        }
+        weights.sites.rebuild();
+    }
+    Ok(())
+}
+
+/// Weighs all changes anew from the model's differences, which are known where chains stand on a
+/// path of temperatures. Without one the weights do not depend on anything that may have changed.
+pub(super) fn adjust<M: Model>(
+    model: &M,
+    balancing: Balancing,
+    chains: &mut Chains,
+    scratch: &mut LocalChangeScratch<M>,
+) {
+    let space = model.space();
+    let values = space.values();
+    let LocalChangeScratch { weights, diff, .. } = scratch;
+    for (chain, weights) in weights.iter_mut().enumerate() {
+        let (state, rung) = (chains.state(chain), chains.rung(chain));
+        if rung.base.is_none() {
+            return;
+        }
+        for (site, own) in state.iter().enumerate() {
+            let of_site = &mut diff[..space.values_at(site)];
+            of_site.copy_from_slice(&weights.of_model[site * values..][..of_site.len()]);
+            let total = weights.weigh_site(balancing, rung, (site, *own, values), of_site);
+            weights.sites.weights_mut()[site] = total;
+        }
+        weights.sites.rebuild();
+    }
+}
+
+impl<M: Model> Kernel<M> for LocalChange {
+    type Scratch = LocalChangeScratch<M>;
+    type Own = ();
+
+    fn traits(&self, model: &M) -> KernelTraits {
+        (self.traits)(model.space())
+    }
+
+    fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
+        new_scratch(model, self.closeness, chains)
     }
 
     fn start(
         &self,
-        _scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        follow_all(model, position, &mut memory.cache)?;
-        let LocalChangeMemory { cache, weights, diff } = memory;
-        for (chain, weights) in weights.iter_mut().enumerate() {
-            let state = position.state(chain);
-            for (site, own) in state.iter().enumerate() {
-                let diffs = model.site_diff(state, chain, cache, site, diff);
-                diffs.map_err(StepError::at(chain))?;
-                if diff.iter().any(|diff| diff.is_nan()) {
-                    return Err(StepError { chain, cause: StepFailure::Difference });
-                }
-                let total = weights.weigh_site(self.weight, site, *own, diff);
-                weights.sites.weights_mut()[site] = total;
-            }
-            weights.sites.rebuild();
-        }
+        start(model, self.balancing, chains, scratch)
+    }
+
+    fn adjust(
+        &self,
+        model: &M,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
+    ) -> Result<(), StepError> {
+        adjust(model, self.balancing, chains, scratch);
         Ok(())
     }
 
     fn step(
         &self,
-        _scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
         let values = model.space().values();
-        for (chain, (rng, report)) in rngs.iter_mut().zip(reports).enumerate() {
-            let state = position.state_mut(chain);
-            let (site, value) = memory.draw(model, state, chain, rng);
-            let forward = memory.weights[chain].probability(site, value, values);
-            let before = state[site];
-            let change = memory
-                .change(model, self.weight, state, chain, (site, value))
-                .map_err(StepError::at(chain))?;
-            check_log_prob(chain, change)?;
-            let reverse = memory.weights[chain].probability(site, before, values);
-            let (acceptance, accepted) = accept(chain, change + (reverse / forward).ln(), rng)?;
-            *report = StepReport { acceptance, changed: u32::from(accepted), evaluations: 1 };
+        for number in 0..chains.len() {
+            let mut chain = chains.chain(number);
+            if scratch.total(number) <= 0.0 {
+                // An isolated state: there is nothing to propose.
+                *chain.report = StepReport { acceptance: 0.0, changed: 0, evaluations: 1 };
+                continue;
+            }
+            let (site, value) = scratch.draw(model, chain.state, number, chain.rng);
+            let forward = scratch.weights[number].probability(site, value, values);
+            let before = chain.state[site];
+            let change = scratch
+                .change(model, self.balancing, &mut chain, (site, value))
+                .map_err(StepError::at(number))?;
+            check_log_prob(number, change)?;
+            let of_base = chain.rung.base.map_or(0.0, |base| base.change(site, before, value));
+            let of_density = match chain.rung.base {
+                None => change,
+                Some(_) => chain.rung.mix(change, of_base),
+            };
+            let reverse = scratch.weights[number].probability(site, before, values);
+            let log_ratio = of_density + (reverse / forward).ln();
+            let (acceptance, accepted) = accept(number, log_ratio, chain.rng)?;
+            *chain.report = StepReport { acceptance, changed: u32::from(accepted), evaluations: 1 };
             if accepted {
-                position.log_prob[chain] += change;
+                *chain.log_prob += change;
+                *chain.log_base += of_base;
+                chain.journal.record(site, before, value);
             } else {
-                memory
-                    .change(model, self.weight, state, chain, (site, before))
-                    .map_err(StepError::at(chain))?;
+                scratch
+                    .change(model, self.balancing, &mut chain, (site, before))
+                    .map_err(StepError::at(number))?;
             }
         }
         Ok(())

@@ -1,11 +1,15 @@
 //! Metropolis–Hastings for informed proposals: draw a move, evaluate where it leads, score the way
 //! back.
+//!
+//! Metropolis et al. 1953; Hastings 1970.
 
 use super::{
-    Kernel, Position, StepError, StepFailure, StepReport, accept, check_log_prob, check_start,
+    Chains, Journal, Kernel, KernelTraits, StepReport, accept, check_log_prob, check_start,
 };
+use crate::error::{StepError, StepFailure};
 use crate::math::bytes::count_differences;
-use crate::model::{Differences, Model};
+use crate::math::{larger, vectorised};
+use crate::model::{Differences, Model, Rung};
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
 
@@ -16,6 +20,9 @@ pub trait Proposal: Send + Sync {
     /// How a move went, beyond where it led; what the way back has to retrace.
     type Path: Send + Default;
 
+    /// What the sampler that it makes says of itself.
+    fn traits(&self, space: &Space) -> KernelTraits;
+
     /// An empty table.
     fn new_table(&self, space: &Space) -> Self::Table;
 
@@ -24,7 +31,7 @@ pub trait Proposal: Send + Sync {
 
     /// Makes the table of `from` from the differences there, and returns the logarithm of the
     /// probability of moving `from` → `to` along a path in reverse; NaN if a difference is not a
-    /// number.
+    /// number. Differences of values which a site does not have are −∞.
     ///
     /// One method, because what makes a table has just read what the score needs.
     fn prepare(
@@ -47,17 +54,24 @@ pub trait Proposal: Send + Sync {
         proposed: &mut [u8],
         path: &mut Self::Path,
     ) -> f64;
+
+    /// Records the changes of a path from a state, if it knows them; then their number.
+    fn record(&self, path: &Self::Path, state: &[u8], journal: &mut Journal) -> Option<u32> {
+        let _ = (path, state, journal);
+        None
+    }
 }
 
 /// The Metropolis–Hastings kernel of a proposal.
 ///
 /// The table of the current state is kept, so a step costs one evaluation of the model: at the
-/// proposed state.
+/// proposed state. On a path of temperatures the model's differences are kept as well, so that
+/// another temperature costs none.
 #[derive(Clone, Debug)]
 pub struct Metropolis<P>(pub P);
 
 /// What [`Metropolis`] keeps of a block of chains.
-pub struct MetropolisMemory<M: Model, P: Proposal> {
+pub struct MetropolisScratch<M: Model, P: Proposal> {
     cache: M::Cache,
     tables: Vec<P::Table>,
     proposed_tables: Vec<P::Table>,
@@ -66,15 +80,87 @@ pub struct MetropolisMemory<M: Model, P: Proposal> {
     diff: Vec<f32>,
     log_forward: Vec<f64>,
     paths: Vec<P::Path>,
+    mixture: Mixture,
+}
+
+/// What is kept where chains stand on a path of temperatures.
+#[derive(Default)]
+struct Mixture {
+    /// The model's differences at the current states.
+    here: Vec<f32>,
+    /// Those of the base at one state, then those of the rung.
+    diff: Vec<f32>,
+    scratch: Vec<f32>,
+}
+
+/// Smaller differences are as good as −∞.
+const LEAST: f32 = -1e30;
+
+impl Mixture {
+    /// The differences on a rung, from the model's.
+    fn mix(&mut self, rung: Rung<'_>, state: &[u8], of_model: &[f32]) -> &mut [f32] {
+        self.diff.resize(of_model.len(), 0.0);
+        if let Some(base) = rung.base {
+            base.diff(state, &mut self.scratch, &mut self.diff);
+        }
+        let (share, beta) = ((1.0 - rung.beta) as f32, rung.beta as f32);
+        let mixed = &mut self.diff[..];
+        vectorised(
+            #[inline(always)]
+            || {
+                for (mixed, of_model) in mixed.iter_mut().zip(of_model) {
+                    // Where the model forbids a change, a rung at β = 0 would have 0 · ∞.
+                    *mixed = share * *mixed + beta * larger(LEAST, *of_model);
+                }
+            },
+        );
+        &mut self.diff
+    }
+}
+
+impl<P: Proposal> Metropolis<P> {
+    /// Makes the tables of the current states from their differences.
+    fn prepare_all<M: Model>(
+        &self,
+        chains: &Chains,
+        scratch: &mut MetropolisScratch<M, P>,
+    ) -> Result<(), StepError> {
+        let space = chains.space();
+        let table = space.diff_len();
+        for chain in 0..chains.len() {
+            let MetropolisScratch { diff, mixture, tables, .. } = &mut *scratch;
+            let (rung, state) = (chains.rung(chain), chains.state(chain));
+            let diff = if rung.base.is_some() {
+                let here = std::mem::take(&mut mixture.here);
+                mixture.mix(rung, state, &here[chain * table..(chain + 1) * table]);
+                mixture.here = here;
+                &mut mixture.diff[..]
+            } else {
+                &mut diff[chain * table..(chain + 1) * table]
+            };
+            space.mask(diff);
+            let scale = chains.scales[chain];
+            let nowhere = P::Path::default();
+            if self.0.prepare(scale, state, diff, &mut tables[chain], state, &nowhere).is_nan() {
+                return Err(StepError { chain, cause: StepFailure::Difference });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
-    type Memory = MetropolisMemory<M, P>;
+    type Scratch = MetropolisScratch<M, P>;
+    type Own = ();
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
+    fn traits(&self, model: &M) -> KernelTraits {
+        self.0.traits(model.space())
+    }
+
+    fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
         let space = model.space();
         let tables = || (0..chains).map(|_| self.0.new_table(space)).collect();
-        MetropolisMemory {
+        MetropolisScratch {
             cache: model.new_cache(chains),
             tables: tables(),
             proposed_tables: tables(),
@@ -83,87 +169,116 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
             diff: vec![0.0; chains * space.diff_len()],
             log_forward: vec![0.0; chains],
             paths: (0..chains).map(|_| P::Path::default()).collect(),
+            mixture: Mixture::default(),
         }
     }
 
     fn start(
         &self,
-        scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        let states = States::new(&position.states, position.sites);
+        let states = States::new(&chains.states, chains.space().sites());
         model
             .log_prob_and_diff(
                 self.0.differences(),
                 states,
-                &mut memory.cache,
-                &mut position.log_prob,
-                &mut memory.diff,
+                &mut scratch.cache,
+                &mut chains.log_prob,
+                &mut scratch.diff,
             )
             .map_err(StepError::at(0))?;
-        let diffs = memory.diff.chunks_exact(model.space().diff_len());
-        for (chain, (diff, table)) in diffs.zip(&mut memory.tables).enumerate() {
-            check_start(chain, position.log_prob[chain])?;
-            let state = states.row(chain);
-            if self.0.prepare(scale, state, diff, table, state, &P::Path::default()).is_nan() {
-                return Err(StepError { chain, cause: StepFailure::Difference });
-            }
+        for (chain, log_prob) in chains.log_prob.iter().enumerate() {
+            check_start(chain, *log_prob)?;
         }
-        Ok(())
+        if chains.base().is_some() {
+            chains.evaluate_base();
+            scratch.mixture.here.clone_from(&scratch.diff);
+        }
+        self.prepare_all(chains, scratch)
+    }
+
+    fn adjust(
+        &self,
+        model: &M,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
+    ) -> Result<(), StepError> {
+        if chains.base().is_none() {
+            // Only the scale can have changed, and the differences are not kept.
+            return self.start(model, chains, scratch);
+        }
+        self.prepare_all(chains, scratch)
     }
 
     fn step(
         &self,
-        scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        let sites = position.sites;
-        for (chain, proposed) in memory.proposed.chunks_exact_mut(sites).enumerate() {
-            memory.log_forward[chain] = self.0.draw(
-                scale,
-                position.state(chain),
-                &mut memory.tables[chain],
-                &mut rngs[chain],
+        let sites = chains.space().sites();
+        for (number, proposed) in scratch.proposed.chunks_exact_mut(sites).enumerate() {
+            let chain = chains.chain(number);
+            scratch.log_forward[number] = self.0.draw(
+                chain.scale,
+                chain.state,
+                &mut scratch.tables[number],
+                chain.rng,
                 proposed,
-                &mut memory.paths[chain],
+                &mut scratch.paths[number],
             );
         }
         model
             .log_prob_and_diff(
                 self.0.differences(),
-                States::new(&memory.proposed, sites),
-                &mut memory.cache,
-                &mut memory.log_prob,
-                &mut memory.diff,
+                States::new(&scratch.proposed, sites),
+                &mut scratch.cache,
+                &mut scratch.log_prob,
+                &mut scratch.diff,
             )
             .map_err(StepError::at(0))?;
-        let diffs = memory.diff.chunks_exact(model.space().diff_len());
-        let rows = memory.proposed.chunks_exact(sites).zip(diffs);
-        for (chain, ((proposed, diff), report)) in rows.zip(reports).enumerate() {
-            let log_prob = check_log_prob(chain, memory.log_prob[chain])?;
-            *report = StepReport { acceptance: 0.0, changed: 0, evaluations: 1 };
+        let space = model.space();
+        let table = space.diff_len();
+        for number in 0..chains.len() {
+            let log_prob = check_log_prob(number, scratch.log_prob[number])?;
+            let log_density = chains.log_density(number);
+            let chain = chains.chain(number);
+            *chain.report = StepReport { acceptance: 0.0, changed: 0, evaluations: 1 };
             if log_prob == f64::NEG_INFINITY {
                 continue;
             }
-            let table = &mut memory.proposed_tables[chain];
-            let state = &mut position.states[chain * sites..(chain + 1) * sites];
+            let proposed = &scratch.proposed[number * sites..(number + 1) * sites];
+            let of_model = &mut scratch.diff[number * table..(number + 1) * table];
+            let (diff, there, log_base) = match chain.rung.base {
+                None => (&mut *of_model, log_prob, 0.0),
+                Some(base) => {
+                    let log_base = base.log_prob(proposed);
+                    let diff = scratch.mixture.mix(chain.rung, proposed, of_model);
+                    (diff, chain.rung.mix(log_prob, log_base), log_base)
+                }
+            };
+            space.mask(diff);
+            let proposed_table = &mut scratch.proposed_tables[number];
+            let path = &scratch.paths[number];
             let log_reverse =
-                self.0.prepare(scale, proposed, diff, table, state, &memory.paths[chain]);
-            let log_ratio =
-                log_prob - position.log_prob[chain] + (log_reverse - memory.log_forward[chain]);
-            let (acceptance, accepted) = accept(chain, log_ratio, &mut rngs[chain])?;
-            report.acceptance = acceptance;
+                self.0.prepare(chain.scale, proposed, diff, proposed_table, chain.state, path);
+            let log_ratio = there - log_density + (log_reverse - scratch.log_forward[number]);
+            let (acceptance, accepted) = accept(number, log_ratio, chain.rng)?;
+            chain.report.acceptance = acceptance;
             if accepted {
-                report.changed = count_differences(state, proposed);
-                state.copy_from_slice(proposed);
-                position.log_prob[chain] = log_prob;
-                std::mem::swap(&mut memory.tables[chain], table);
+                let recorded = self.0.record(path, chain.state, chain.journal);
+                chain.report.changed =
+                    recorded.unwrap_or_else(|| count_differences(chain.state, proposed));
+                chain.state.copy_from_slice(proposed);
+                *chain.log_prob = log_prob;
+                std::mem::swap(&mut scratch.tables[number], proposed_table);
+                if chain.rung.base.is_some() {
+                    *chain.log_base = log_base;
+                    let here = number * table..(number + 1) * table;
+                    scratch.mixture.here[here.clone()].copy_from_slice(&scratch.diff[here]);
+                }
             }
         }
         Ok(())

@@ -6,21 +6,24 @@
 //! change of each; the way back draws the same sites in reverse order from the weights at the
 //! proposed state. With R = 1 this is GWG, and with exact differences LB-1.
 
-use super::closeness::Closeness;
 use super::metropolis::Proposal;
 use super::path_table::{Change, PathTable};
+use super::{Journal, KernelTraits};
+use crate::balancing::Balancing;
+use crate::closeness::Closeness;
 use crate::math::vectorised;
 use crate::model::Differences;
 use crate::rng::ChainRng;
 use crate::space::Space;
-use crate::weight::Weight;
 
 /// Changes `scale` distinct sites per proposal; a fractional number is rounded up with the
 /// probability of its fraction, so that tuning sees a smooth scale.
 #[derive(Clone, Copy, Debug)]
 pub struct PathProposal {
-    /// The weight function g.
-    pub weight: Weight,
+    /// The sampler that this makes.
+    pub traits: fn(&Space) -> KernelTraits,
+    /// The balancing function g.
+    pub balancing: Balancing,
     /// Which differences changes are weighed by.
     pub differences: Differences,
     /// How close values are to each other.
@@ -31,6 +34,10 @@ impl Proposal for PathProposal {
     type Table = PathTable;
     /// The changes in the order they were drawn.
     type Path = Vec<Change>;
+
+    fn traits(&self, space: &Space) -> KernelTraits {
+        (self.traits)(space)
+    }
 
     fn new_table(&self, space: &Space) -> PathTable {
         PathTable::new(space, self.closeness)
@@ -52,7 +59,7 @@ impl Proposal for PathProposal {
         if has_nan(diff) {
             return f64::NAN;
         }
-        table.fill(self.weight, from, diff);
+        table.fill(self.balancing, from, diff);
         // The way back is the path told in reverse, to the values the sites had.
         table.log_prob_of_reverse(path.iter().map(|(site, _)| (*site, to[*site as usize])))
     }
@@ -66,13 +73,20 @@ impl Proposal for PathProposal {
         proposed: &mut [u8],
         path: &mut Vec<Change>,
     ) -> f64 {
-        let count = round_randomly(scale, rng).clamp(1, state.len());
+        let count = round_randomly(scale, rng).clamp(1, table.free_sites());
         let log_prob = table.draw(count, state, rng, path);
         proposed.copy_from_slice(state);
         for (site, value) in path {
             proposed[*site as usize] = *value;
         }
         log_prob
+    }
+
+    fn record(&self, path: &Vec<Change>, state: &[u8], journal: &mut Journal) -> Option<u32> {
+        for (site, value) in path {
+            journal.record(*site as usize, state[*site as usize], *value);
+        }
+        Some(path.len() as u32)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The weights of all single changes from a state: draws lists of distinct sites from them and
 //! scores such lists.
 
-use super::closeness::Closeness;
 use super::race::{Race, sum};
+use crate::balancing::Balancing;
+use crate::closeness::Closeness;
 use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised, vectorised_and_fused};
 use crate::rng::ChainRng;
 use crate::space::Space;
-use crate::weight::Weight;
 
 /// A site and the value it changes to.
 pub type Change = (u32, u8);
@@ -14,6 +14,7 @@ pub type Change = (u32, u8);
 /// The weights g(e^Δ) of all changes from one state.
 pub struct PathTable {
     sites: usize,
+    space: Space,
     /// More than two values: the weight of each change, one plane per value, zero at the current.
     changes: Vec<f32>,
     /// The weight of each site: the sum of its changes.
@@ -30,7 +31,7 @@ pub struct PathTable {
 
 /// The loop that weighs many changes at once.
 struct Weigh<'a> {
-    weight: Weight,
+    balancing: Balancing,
     diff: &'a [f32],
     weights: &'a mut [f32],
 }
@@ -40,13 +41,13 @@ impl FusedLoop for Weigh<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic>(self) {
-        let Self { weight, diff, weights } = self;
-        match weight {
-            Weight::Sqrt => weigh_all(diff, weights, |diff| exp::<A>(0.5 * diff)),
-            Weight::Ratio => weigh_all(diff, weights, |diff| 1.0 / (1.0 + exp::<A>(-diff))),
-            Weight::Min => weigh_all(diff, weights, |diff| exp::<A>(smaller(diff, 0.0))),
-            Weight::Max => weigh_all(diff, weights, |diff| exp::<A>(larger(diff, 0.0))),
-            Weight::Sum => weigh_all(diff, weights, |diff| 1.0 + exp::<A>(diff)),
+        let Self { balancing, diff, weights } = self;
+        match balancing {
+            Balancing::Sqrt => weigh_all(diff, weights, |diff| exp::<A>(0.5 * diff)),
+            Balancing::Ratio => weigh_all(diff, weights, |diff| 1.0 / (1.0 + exp::<A>(-diff))),
+            Balancing::Min => weigh_all(diff, weights, |diff| exp::<A>(smaller(diff, 0.0))),
+            Balancing::Max => weigh_all(diff, weights, |diff| exp::<A>(larger(diff, 0.0))),
+            Balancing::Sum => weigh_all(diff, weights, |diff| 1.0 + exp::<A>(diff)),
         }
     }
 }
@@ -69,6 +70,7 @@ impl PathTable {
         let changes = if space.is_binary() { 0 } else { space.diff_len() };
         Self {
             sites: space.sites(),
+            space: space.clone(),
             changes: vec![0.0; changes],
             weights: vec![0.0; space.sites()],
             race: Race::default(),
@@ -80,13 +82,16 @@ impl PathTable {
     }
 
     /// Weighs all changes from a state by their differences.
-    pub(super) fn fill(&mut self, weight: Weight, state: &[u8], diff: &[f32]) {
-        let Self { sites, changes, weights, closeness, .. } = self;
+    pub(super) fn fill(&mut self, balancing: Balancing, state: &[u8], diff: &[f32]) {
+        let Self { sites, space, changes, weights, closeness, .. } = self;
         if changes.is_empty() {
-            vectorised_and_fused(Weigh { weight, diff, weights });
+            vectorised_and_fused(Weigh { balancing, diff, weights });
+            for flip in space.masked() {
+                weights[*flip as usize] = 0.0;
+            }
             return;
         }
-        vectorised_and_fused(Weigh { weight, diff, weights: changes });
+        vectorised_and_fused(Weigh { balancing, diff, weights: changes });
         if !closeness.is_empty() {
             for (value, changes) in changes.chunks_exact_mut(*sites).enumerate() {
                 for (change, own) in changes.iter_mut().zip(state) {
@@ -96,6 +101,9 @@ impl PathTable {
         }
         for (site, value) in state.iter().enumerate() {
             changes[usize::from(*value) * *sites + site] = 0.0;
+        }
+        for change in space.masked() {
+            changes[*change as usize] = 0.0;
         }
         weights.fill(0.0);
         vectorised(
@@ -123,6 +131,11 @@ impl PathTable {
                 weights[site] = changes_of(changes, *sites, site as u32).sum::<f64>() as f32;
             }
         }
+    }
+
+    /// Sites that can change at all.
+    pub(super) fn free_sites(&self) -> usize {
+        self.space.free_sites()
     }
 
     /// The weight of all changes together.
@@ -226,7 +239,7 @@ mod tests {
         let space = Space::new(sites, 2).unwrap();
         let mut table = PathTable::new(&space, Closeness::Equal);
         let diff: Vec<f32> = (0..sites).map(|n| spread * (n as f32 * 1.7).sin()).collect();
-        table.fill(Weight::Sqrt, &vec![0; sites], &diff);
+        table.fill(Balancing::Sqrt, &vec![0; sites], &diff);
         let weights = table.weights.iter().map(|weight| f64::from(*weight)).collect();
         (table, weights)
     }

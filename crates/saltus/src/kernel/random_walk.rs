@@ -1,20 +1,50 @@
-//! Random-walk Metropolis (RWM): change some sites, chosen blindly, and accept or reject.
+//! Random-walk Metropolis (RWM): change some sites, chosen blindly, and accept or reject (Metropolis et
+//! al. 1953). Tuned to the acceptance of random walks in many dimensions (Roberts, Gelman and Gilks 1997).
 
+use super::options::{Options, WithKernel};
+use super::pas::fresh_share;
 use super::path::round_randomly;
 use super::{
-    Kernel, Position, StepError, StepReport, accept, check_log_prob, check_start, follow_all,
+    ChainMut, Chains, Kernel, KernelTraits, Kind, ScaleTraits, StepReport, accept, check_log_prob,
+    check_start, follow_all,
 };
+use crate::error::StepError;
 use crate::math::bytes::count_differences;
 use crate::model::Model;
 use crate::rng::ChainRng;
-use crate::space::States;
+use crate::space::{Space, States};
+
+/// Acceptance of random walks at their best.
+const ACCEPTANCE: f64 = 0.234;
+
+/// What the random walk says of itself.
+pub fn traits(space: &Space) -> KernelTraits {
+    KernelTraits {
+        name: "rwm",
+        summary: "random-walk Metropolis: changes a tuned number of sites blindly",
+        reference: "Metropolis et al. 1953, J. Chem. Phys. 21; Roberts, Gelman and Gilks 1997",
+        kind: Kind::WithoutDifferences,
+        is_balanced: false,
+        scale: Some(ScaleTraits::radius(space.free_sites(), fresh_share(space), ACCEPTANCE)),
+        evaluations_charged: 2.0,
+        is_weighted: false,
+    }
+}
+
+pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
+    _options: &Options,
+    _model: &M,
+    then: W,
+) -> W::Output {
+    then.with(RandomWalk)
+}
 
 /// Changes `scale` distinct sites, each to another value chosen uniformly.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomWalk;
 
 /// What [`RandomWalk`] keeps of a block of chains.
-pub struct RandomWalkMemory<M: Model> {
+pub struct RandomWalkScratch<M: Model> {
     cache: M::Cache,
     picked: Vec<u32>,
     /// The values that the picked sites had before.
@@ -25,12 +55,17 @@ pub struct RandomWalkMemory<M: Model> {
 }
 
 impl<M: Model> Kernel<M> for RandomWalk {
-    type Memory = RandomWalkMemory<M>;
+    type Scratch = RandomWalkScratch<M>;
+    type Own = ();
 
-    fn new_memory(&self, model: &M, chains: usize) -> Self::Memory {
+    fn traits(&self, model: &M) -> KernelTraits {
+        traits(model.space())
+    }
+
+    fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
         let space = model.space();
         let dense = if model.is_incremental() { 0 } else { chains };
-        RandomWalkMemory {
+        RandomWalkScratch {
             cache: model.new_cache(chains),
             picked: Vec::new(),
             before: Vec::new(),
@@ -42,58 +77,66 @@ impl<M: Model> Kernel<M> for RandomWalk {
 
     fn start(
         &self,
-        _scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
         if model.is_incremental() {
-            return follow_all(model, position, &mut memory.cache);
+            return follow_all(model, chains, &mut scratch.cache);
         }
-        let states = States::new(&position.states, position.sites);
+        let states = States::new(&chains.states, chains.space().sites());
         model
-            .log_prob(states, &mut memory.cache, &mut position.log_prob)
+            .log_prob(states, &mut scratch.cache, &mut chains.log_prob)
             .map_err(StepError::at(0))?;
-        for (chain, log_prob) in position.log_prob.iter().enumerate() {
+        for (chain, log_prob) in chains.log_prob.iter().enumerate() {
             check_start(chain, *log_prob)?;
         }
+        chains.evaluate_base();
+        Ok(())
+    }
+
+    /// Nothing is kept that depends on the rung or the scale.
+    fn adjust(
+        &self,
+        _model: &M,
+        _chains: &mut Chains,
+        _scratch: &mut Self::Scratch,
+    ) -> Result<(), StepError> {
         Ok(())
     }
 
     fn step(
         &self,
-        scale: f64,
         model: &M,
-        position: &mut Position,
-        memory: &mut Self::Memory,
-        rngs: &mut [ChainRng],
-        reports: &mut [StepReport],
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        if model.is_incremental() {
-            for (chain, (rng, report)) in rngs.iter_mut().zip(reports).enumerate() {
-                *report = walk_along(scale, model, position, chain, memory, rng)?;
-            }
-            Ok(())
-        } else {
-            walk_at_once(scale, model, position, memory, rngs, reports)
+        if !model.is_incremental() {
+            return walk_at_once(model, chains, scratch);
         }
+        for number in 0..chains.len() {
+            walk_along(model, chains.chain(number), scratch)?;
+        }
+        Ok(())
     }
 }
 
 /// Picks sites and a new value for each.
 fn pick(
     scale: f64,
-    values: usize,
+    space: &Space,
     state: &[u8],
     picked: &mut Vec<u32>,
     rng: &mut ChainRng,
     mut change: impl FnMut(usize, u8),
 ) {
-    let count = round_randomly(scale, rng).clamp(1, state.len());
+    let count = round_randomly(scale, rng).clamp(1, space.free_sites());
     picked.resize(count, 0);
-    rng.distinct(state.len(), picked);
-    for site in picked.iter() {
+    rng.distinct(space.free_sites(), picked);
+    for site in picked.iter_mut() {
+        *site = space.free_site(*site as usize) as u32;
         let site = *site as usize;
+        let values = space.values_at(site);
         let shift = 1 + rng.below(values - 1);
         change(site, ((usize::from(state[site]) + shift) % values) as u8);
     }
@@ -101,70 +144,95 @@ fn pick(
 
 /// One chain, site by site, touching nothing but the changed sites.
 fn walk_along<M: Model>(
-    scale: f64,
     model: &M,
-    position: &mut Position,
-    chain: usize,
-    memory: &mut RandomWalkMemory<M>,
-    rng: &mut ChainRng,
-) -> Result<StepReport, StepError> {
-    let RandomWalkMemory { cache, picked, before, diff, .. } = memory;
-    let values = model.space().values();
+    chain: ChainMut<'_>,
+    scratch: &mut RandomWalkScratch<M>,
+) -> Result<(), StepError> {
+    let RandomWalkScratch { cache, picked, before, diff, .. } = scratch;
+    let ChainMut { number, state, log_prob, log_base, rng, rung, scale, report, journal, .. } =
+        chain;
+    let space = model.space();
+    let failed = StepError::at(number);
     let mut targets = std::mem::take(before);
     targets.clear();
-    pick(scale, values, position.state(chain), picked, rng, |_, value| targets.push(value));
-    let state = position.state_mut(chain);
-    let mut log_ratio = 0.0;
+    pick(scale, space, state, picked, rng, |_, value| targets.push(value));
+    let (mut change, mut of_base) = (0.0, 0.0);
     for (site, value) in picked.iter().zip(&mut targets) {
         let site = *site as usize;
-        model.site_diff(state, chain, cache, site, diff).map_err(StepError::at(chain))?;
-        log_ratio += diff[usize::from(*value)];
         let old = state[site];
-        model.set_site(state, chain, cache, site, *value);
+        if change > f64::NEG_INFINITY {
+            let diff = &mut diff[..space.values_at(site)];
+            model.site_diff(state, number, cache, site, diff).map_err(&failed)?;
+            change += diff[usize::from(*value)];
+        }
+        if let Some(base) = rung.base {
+            of_base += base.change(site, old, *value);
+        }
+        model.set_site(state, number, cache, site, *value);
         *value = old;
     }
-    check_log_prob(chain, log_ratio)?;
-    let (acceptance, accepted) = accept(chain, log_ratio, rng)?;
+    if change == f64::NEG_INFINITY {
+        // The way led through a forbidden state, out of which no difference leads.
+        change = model.follow(state, number, cache).map_err(&failed)? - *log_prob;
+    }
+    check_log_prob(number, change)?;
+    let log_ratio = match rung.base {
+        Some(_) if change > f64::NEG_INFINITY => rung.mix(change, of_base),
+        _ => change,
+    };
+    let (acceptance, accepted) = accept(number, log_ratio, rng)?;
     let mut changed = picked.len() as u32;
     if accepted {
-        position.log_prob[chain] += log_ratio;
+        *log_prob += change;
+        *log_base += of_base;
+        for (site, old) in picked.iter().zip(&targets) {
+            journal.record(*site as usize, *old, state[*site as usize]);
+        }
     } else {
         for (site, old) in picked.iter().zip(&targets) {
-            model.set_site(state, chain, cache, *site as usize, *old);
+            model.set_site(state, number, cache, *site as usize, *old);
+        }
+        if change == f64::NEG_INFINITY {
+            model.follow(state, number, cache).map_err(failed)?;
         }
         changed = 0;
     }
     *before = targets;
-    Ok(StepReport { acceptance, changed, evaluations: 1 })
+    *report = StepReport { acceptance, changed, evaluations: 1 };
+    Ok(())
 }
 
 /// The whole block with one evaluation, for models that are evaluated as a whole.
 fn walk_at_once<M: Model>(
-    scale: f64,
     model: &M,
-    position: &mut Position,
-    memory: &mut RandomWalkMemory<M>,
-    rngs: &mut [ChainRng],
-    reports: &mut [StepReport],
+    chains: &mut Chains,
+    scratch: &mut RandomWalkScratch<M>,
 ) -> Result<(), StepError> {
-    let RandomWalkMemory { cache, picked, proposed, log_prob, .. } = memory;
-    let sites = position.sites;
-    for (chain, proposed) in proposed.chunks_exact_mut(sites).enumerate() {
-        let state = position.state(chain);
-        proposed.copy_from_slice(state);
+    let RandomWalkScratch { cache, picked, proposed, log_prob, .. } = scratch;
+    let space = model.space();
+    let sites = space.sites();
+    for (number, proposed) in proposed.chunks_exact_mut(sites).enumerate() {
+        let chain = chains.chain(number);
+        proposed.copy_from_slice(chain.state);
         let change = |site, value| proposed[site] = value;
-        pick(scale, model.space().values(), state, picked, &mut rngs[chain], change);
+        pick(chain.scale, space, chain.state, picked, chain.rng, change);
     }
     model.log_prob(States::new(proposed, sites), cache, log_prob).map_err(StepError::at(0))?;
-    for (chain, proposed) in proposed.chunks_exact(sites).enumerate() {
-        let log_ratio = check_log_prob(chain, log_prob[chain])? - position.log_prob[chain];
-        let report = &mut reports[chain];
-        let (acceptance, accepted) = accept(chain, log_ratio, &mut rngs[chain])?;
+    for (number, proposed) in proposed.chunks_exact(sites).enumerate() {
+        let there = check_log_prob(number, log_prob[number])?;
+        let log_density = chains.log_density(number);
+        let ChainMut { state, log_prob, log_base, rng, rung, report, .. } = chains.chain(number);
+        let of_base = rung.base.map_or(0.0, |base| base.log_prob(proposed));
+        let log_ratio = match rung.base {
+            Some(_) if there > f64::NEG_INFINITY => rung.mix(there, of_base) - log_density,
+            _ => there - log_density,
+        };
+        let (acceptance, accepted) = accept(number, log_ratio, rng)?;
         *report = StepReport { acceptance, changed: 0, evaluations: 1 };
         if accepted {
-            report.changed = count_differences(position.state(chain), proposed);
-            position.state_mut(chain).copy_from_slice(proposed);
-            position.log_prob[chain] = log_prob[chain];
+            report.changed = count_differences(state, proposed);
+            state.copy_from_slice(proposed);
+            (*log_prob, *log_base) = (there, of_base);
         }
     }
     Ok(())

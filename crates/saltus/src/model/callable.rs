@@ -1,6 +1,7 @@
 //! Models made of closures: any function of a block of states can be sampled.
 
-use super::{Differences, Model, ModelError};
+use super::{Differences, Model};
+use crate::error::ModelError;
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
 
@@ -126,7 +127,7 @@ impl Callable {
             diff.fill(0.0);
             cache.clear();
             for site in 0..sites {
-                for value in 0..self.space.values() as u16 {
+                for value in 0..self.space.values_at(site) as u16 {
                     let value = value as u8;
                     if value == state[site] {
                         continue;
@@ -276,8 +277,8 @@ impl Model for Callable {
         match &self.initial_state {
             Some(initial_state) => initial_state(rng, state),
             None => {
-                for value in state {
-                    *value = rng.below(self.space.values()) as u8;
+                for (site, value) in state.iter_mut().enumerate() {
+                    *value = rng.below(self.space.values_at(site)) as u8;
                 }
             }
         }

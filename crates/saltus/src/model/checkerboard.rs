@@ -1,6 +1,7 @@
 //! Gibbs sweeps of a lattice of spins, one colour of the checkerboard at a time, packed so that the
 //! sites of a colour stand side by side and a whole colour is drawn in vector loops.
 
+use super::Sweep;
 use super::lattice::Lattice;
 use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised_and_fused};
 use crate::rng::ChainRng;
@@ -26,15 +27,6 @@ pub(crate) struct CheckerboardCache {
     sums: Vec<i8>,
     words: Vec<u32>,
     uniforms: Vec<f32>,
-}
-
-/// What a sweep did.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sweep {
-    /// Number of sites that hold another value than before.
-    pub changed: u32,
-    /// log π afterwards.
-    pub log_prob: f64,
 }
 
 /// Logits are held within this of zero, where exponentials are normal numbers.
@@ -68,14 +60,21 @@ impl Checkerboard {
         }
     }
 
-    /// Draws every site of colour 0, then every site of colour 1, from its conditional distribution.
+    /// Draws every site of colour 0, then every site of colour 1, from its conditional distribution
+    /// at that inverse temperature.
     pub(crate) fn sweep(
         &self,
+        beta: f64,
         state: &mut [u8],
         cache: &mut CheckerboardCache,
         rng: &mut ChainRng,
     ) -> Sweep {
-        vectorised_and_fused(SweepLoop { board: self, state, cache, rng })
+        if beta == 1.0 {
+            vectorised_and_fused(SweepLoop::<false> { board: self, beta: 1.0, state, cache, rng })
+        } else {
+            let beta = beta as f32;
+            vectorised_and_fused(SweepLoop::<true> { board: self, beta, state, cache, rng })
+        }
     }
 
     /// The first column of a colour in a row: 0 or 1.
@@ -150,19 +149,21 @@ impl Checkerboard {
     }
 }
 
-struct SweepLoop<'a> {
+/// The loop of a sweep; at the model's own temperature nothing is multiplied by it.
+struct SweepLoop<'a, const HEATED: bool> {
     board: &'a Checkerboard,
+    beta: f32,
     state: &'a mut [u8],
     cache: &'a mut CheckerboardCache,
     rng: &'a mut ChainRng,
 }
 
-impl FusedLoop for SweepLoop<'_> {
+impl<const HEATED: bool> FusedLoop for SweepLoop<'_, HEATED> {
     type Output = Sweep;
 
     #[inline(always)]
     fn run<A: Arithmetic>(self) -> Sweep {
-        let Self { board, state, cache, rng } = self;
+        let Self { board, beta, state, cache, rng } = self;
         let CheckerboardCache { spins, shifted, sums, words, uniforms } = cache;
         let (rows, columns) = board.lattice.shape();
         let (stride, length) = (board.stride, sums.len());
@@ -178,6 +179,7 @@ impl FusedLoop for SweepLoop<'_> {
             let coupling = -2.0 * board.coupling;
             for at in 0..length {
                 let logit = A::mul_add(coupling, f32::from(sums[at]), -2.0 * fields[at]);
+                let logit = if HEATED { beta * logit } else { logit };
                 let odds_down = exp::<A>(larger(smaller(logit, SHARPEST), -SHARPEST));
                 // u < 1/(1 + odds), without the division.
                 let up = A::mul_add(uniforms[at], odds_down, uniforms[at]) < 1.0;

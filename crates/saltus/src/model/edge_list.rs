@@ -1,7 +1,7 @@
 //! Reads graphs of couplings and their fields from text files of one entry per line.
 
-use super::ModelError;
 use super::graph::Edge;
+use crate::error::ModelError;
 use std::collections::HashMap;
 use std::path::Path;
 use std::str::FromStr;

@@ -1,14 +1,15 @@
 //! Factorial hidden Markov models: several independent chains of hidden values seen only through
 //! the noisy sum of their weights.
 
-use super::graph::{Edge, Graph};
-use super::{Differences, Model, ModelError, check_finite, check_length};
+use super::{Differences, Model, check_finite, check_length};
+use crate::adjacency::Adjacency;
+use crate::error::ModelError;
 use crate::math::vectorised;
 use crate::rng::{ChainRng, Stream};
 use crate::space::{Space, States};
 use rand_distr::{Distribution, StandardNormal};
 
-/// Beyond this many edges the graph is not worth its memory: the model then has none.
+/// Beyond this many pairs the adjacency is not worth its memory: the model then has none.
 const MOST_EDGES: usize = 1 << 22;
 
 /// What defines a [`Fhmm`].
@@ -59,7 +60,7 @@ pub struct Fhmm {
     log_initial: [f64; 2],
     /// log P(stay) and log P(move to one other given value).
     log_transition: [f64; 2],
-    graph: Option<Graph>,
+    adjacency: Option<Adjacency>,
 }
 
 /// Memory of a block of chains of a [`Fhmm`].
@@ -128,7 +129,7 @@ impl Fhmm {
             site_weights,
             log_initial: log_pair(initial_probability),
             log_transition: log_pair(stay_probability),
-            graph: interactions(observations.len(), factors)?,
+            adjacency: interactions(observations.len(), factors),
             parameters,
         })
     }
@@ -420,20 +421,20 @@ fn space_of(length: usize, factors: usize, values: usize) -> Result<Space, Model
 }
 
 /// Sites of one time step all interact through the sum; neighbours in time within a factor.
-fn interactions(length: usize, factors: usize) -> Result<Option<Graph>, ModelError> {
+fn interactions(length: usize, factors: usize) -> Option<Adjacency> {
     let sites = length * factors;
     if sites.saturating_mul(factors + 1) / 2 > MOST_EDGES {
-        return Ok(None);
+        return None;
     }
-    let mut edges = Vec::new();
+    let mut pairs = Vec::new();
     for site in 0..sites {
         let end_of_step = site - site % factors + factors;
         let in_time = Some(site + factors).filter(|next| *next < sites);
         for other in (site + 1..end_of_step).chain(in_time) {
-            edges.push(Edge { from: site as u32, to: other as u32, weight: 1.0 });
+            pairs.push((site as u32, other as u32));
         }
     }
-    Graph::new(sites, &edges).map(Some)
+    Some(Adjacency::new(sites, &pairs))
 }
 
 impl Model for Fhmm {
@@ -534,8 +535,8 @@ impl Model for Fhmm {
         state[site] = value;
     }
 
-    fn graph(&self) -> Option<&Graph> {
-        self.graph.as_ref()
+    fn adjacency(&self) -> Option<&Adjacency> {
+        self.adjacency.as_ref()
     }
 }
 
@@ -614,9 +615,10 @@ mod tests {
     #[test]
     fn the_graph_joins_a_time_step_and_neighbours_in_time() {
         let model = Fhmm::simulate(3, 2, 2, 0).unwrap();
-        let graph = model.graph().unwrap();
+        let adjacency = model.adjacency().unwrap();
         let neighbours = |site| {
-            let mut all: Vec<usize> = graph.neighbours(site).map(|(other, _)| other).collect();
+            let mut all: Vec<usize> =
+                adjacency.neighbours(site).iter().map(|other| *other as usize).collect();
             all.sort_unstable();
             all
         };

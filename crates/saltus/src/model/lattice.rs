@@ -1,8 +1,8 @@
 //! Rectangular lattices: their edges, and a copy of a state with a border so that every site has
 //! four neighbours at fixed offsets.
 
-use super::ModelError;
 use super::graph::Edge;
+use crate::error::ModelError;
 
 /// A rectangle of sites, numbered row after row, each joined to its horizontal and vertical
 /// neighbours.

@@ -1,10 +1,12 @@
 //! Ising and Potts models on any sparse graph, with the rectangular lattice as the fast path.
 
-use super::checkerboard::{Checkerboard, CheckerboardCache, Sweep};
+use super::checkerboard::{Checkerboard, CheckerboardCache};
 use super::graph::{Edge, Graph};
-use super::independent::transpose;
 use super::lattice::Lattice;
-use super::{Differences, Model, ModelError, check_finite, check_length};
+use super::{Differences, Model, Rung, Sweep, check_finite, check_length};
+use crate::adjacency::Adjacency;
+use crate::base::transpose;
+use crate::error::ModelError;
 use crate::math::vectorised;
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
@@ -76,8 +78,7 @@ impl Pairwise {
     ) -> Result<Self, ModelError> {
         check_length("the field", field.len(), lattice.sites())?;
         check_finite("coupling", &[coupling])?;
-        let model = Self::ising(&lattice.edges(coupling), field)?;
-        Ok(model.with_stencil(lattice, coupling))
+        Self::ising(&lattice.edges(coupling), field)?.with_stencil(lattice, coupling)
     }
 
     /// A Potts model on any graph; `field[n·values + j]` = θ of value j at site n.
@@ -119,16 +120,17 @@ impl Pairwise {
         check_finite("coupling", &[coupling])?;
         let model = Self::potts(values, &lattice.edges(coupling), field)?;
         let coupling = if model.space.is_binary() { coupling / 2.0 } else { coupling };
-        Ok(model.with_stencil(lattice, coupling))
+        model.with_stencil(lattice, coupling)
     }
 
-    fn with_stencil(self, lattice: Lattice, coupling: f32) -> Self {
+    fn with_stencil(self, lattice: Lattice, coupling: f32) -> Result<Self, ModelError> {
         let fits = lattice.has_stencil() && self.space.values() <= usize::from(OUTSIDE);
         let stencil = fits.then_some(Stencil { lattice, coupling });
         let spins = self.space.is_binary();
         let checkerboard =
             spins.then(|| Checkerboard::new(lattice, coupling, &self.field)).flatten();
-        Self { stencil, checkerboard, ..self }
+        let (rows, columns) = lattice.shape();
+        Ok(Self { stencil, checkerboard, space: self.space.with_shape(&[rows, columns])?, ..self })
     }
 
     /// The field acting on one value of one site.
@@ -415,18 +417,26 @@ impl Model for Pairwise {
         Ok(())
     }
 
-    fn graph(&self) -> Option<&Graph> {
-        Some(&self.graph)
+    fn adjacency(&self) -> Option<&Adjacency> {
+        Some(self.graph.adjacency())
     }
 
     fn sweep(
         &self,
         state: &mut [u8],
+        _chain: usize,
         cache: &mut PairwiseCache,
+        rung: Rung<'_>,
         rng: &mut ChainRng,
     ) -> Option<Sweep> {
+        // On the path from uniform values a rung only multiplies log π.
+        if rung.base.is_some_and(|base| !base.is_uniform()) {
+            return None;
+        }
         let (board, cache) = (self.checkerboard.as_ref()?, cache.checkerboard.as_mut()?);
-        let sweep = board.sweep(state, cache, rng);
+        // Without a base the chain is at the model itself.
+        let beta = if rung.base.is_some() { rung.beta } else { 1.0 };
+        let sweep = board.sweep(beta, state, cache, rng);
         Some(Sweep { log_prob: sweep.log_prob + self.constant, ..sweep })
     }
 }

@@ -1,10 +1,10 @@
 //! The targets of the paper (Sun et al. 2023) by name, with their random parameters drawn from a
 //! seed.
 
-use super::ModelError;
 use super::independent::Independent;
 use super::lattice::Lattice;
 use super::pairwise::Pairwise;
+use crate::error::ModelError;
 use crate::rng::{ChainRng, Stream};
 use rand_distr::{Distribution, StandardNormal};
 

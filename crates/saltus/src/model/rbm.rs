@@ -11,8 +11,9 @@ pub(crate) use draws::Draws;
 pub use enumerate::{Enumerated, MOST_HIDDEN};
 pub(crate) use units::softplus_gain;
 
-use super::independent::{Independent, sum_where_one};
-use super::{Differences, Model, ModelError, check_finite, check_length};
+use super::{Differences, Model, check_finite, check_length};
+use crate::base::{Base, sum_where_one};
+use crate::error::ModelError;
 use crate::math::matrix::{PackedMatrix, TILE_ROWS};
 use crate::math::{self, mixture, vectorised};
 use crate::rng::{ChainRng, Stream};
@@ -562,12 +563,12 @@ impl Model for Rbm {
         }
     }
 
-    fn base(&self) -> Independent {
+    fn base(&self) -> Base {
         let known = self.data_mean.as_deref().map(|mean| {
-            Independent::with_frequencies(self.space.values(), mean)
+            Base::with_frequencies(self.space.values(), mean)
                 .expect("frequencies that were checked")
         });
-        known.unwrap_or_else(|| Independent::uniform(&self.space))
+        known.unwrap_or_else(|| Base::uniform(&self.space))
     }
 
     /// Few enough that a hundred chains keep every thread busy, and whole tiles of the product.

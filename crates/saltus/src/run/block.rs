@@ -1,16 +1,19 @@
-//! A block of chains with everything it needs to go on: states, kernel, memory, random streams
-//! and what was kept so far.
+//! A block of chains of a run: moved by its kernel, and observed at every kept draw.
 
-use super::driver::Failed;
-use super::{Observable, RunError, Settings, SiteRecord};
-use crate::checkpoint::{ChainSnapshot, Sums};
-use crate::kernel::transition::WithKernel;
-use crate::kernel::{Kernel, Position, StepReport};
-use crate::math::bytes::count_differences;
+use super::checkpoint::{BlockRecord, Sums};
+use super::{ModelRef, RunError};
+use crate::draws::observable::{Count, Hamming, Observable};
+use crate::draws::observer::{BlockState, Draws};
+use crate::draws::sink::{ChainDraws, STATISTICS};
+use crate::engine::{ChainSnapshot, Failed, SamplerBlock, panic_words};
+use crate::error::StepFailure;
+use crate::kernel::SiteChange;
 use crate::model::Model;
-use crate::rng::{ChainRng, Stream};
-use crate::sink::ChainDraws;
-use std::ops::Range;
+use crate::rng::ChainRng;
+use crate::space::States;
+use crate::stats::Running;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// Steps after which the current states are evaluated afresh: samplers that follow log π by adding
 /// up changes would otherwise carry rounding along for ever. Counted from the start of a run, so
@@ -18,49 +21,57 @@ use std::ops::Range;
 const REFRESH: usize = 1000;
 
 /// What is taken from every kept state.
-pub(super) struct Observables<'a> {
-    pub(super) references: Vec<Vec<u8>>,
-    pub(super) own: Vec<Observable<'a>>,
+pub(super) struct Taken<'a> {
+    pub(super) references: Vec<Hamming>,
+    pub(super) own: Vec<Box<dyn Observable + 'a>>,
     /// Whether draws count by weights, which come last.
     pub(super) weighted: bool,
-    pub(super) watch_sites: bool,
+    /// Observables that are followed by running accumulators.
+    pub(super) tracked: Vec<usize>,
     /// Whether chains must be able to go on from a checkpoint.
     pub(super) keep_snapshots: bool,
     pub(super) keep_states: bool,
+    pub(super) thin: usize,
 }
 
-impl Observables<'_> {
-    /// Numbers that are kept of a draw.
-    fn count(&self) -> usize {
+impl Taken<'_> {
+    /// Numbers that are kept of a draw, without the statistics of its steps.
+    pub(super) fn count(&self) -> usize {
         1 + self.references.len() + self.own.len() + usize::from(self.weighted)
     }
 }
 
-/// A block of chains, whatever its model and kernel: one virtual call per many steps.
-pub(super) trait ChainBlock: Send {
-    fn chains(&self) -> usize;
-    /// Evaluates the current states for steps of a scale.
-    fn start(&mut self, scale: f64) -> Result<(), Failed>;
-    /// Steps of which nothing is kept but the acceptance.
-    fn warm_up(&mut self, steps: usize) -> Result<(), Failed>;
-    /// Steps of which every so many are kept.
-    fn draw(&mut self, steps: usize) -> Result<(), Failed>;
-    /// Sum over the steps of warm-up since the last call, for each chain.
-    fn take_acceptance(&mut self) -> Vec<f64>;
-    /// Sum over chains of the mean acceptance of the last piece of steps.
-    fn recent_acceptance(&self) -> f64;
-    /// The draws kept since the last call, chain by chain.
-    fn take_draws(&mut self) -> Vec<ChainDraws>;
-    /// Steps made, and the chains as they were, at the last fresh evaluation.
-    fn snapshot(&self) -> (usize, &[ChainSnapshot]);
-    /// Goes back to such a snapshot.
-    fn restore(&mut self, steps: usize, chains: &[ChainSnapshot]);
-    /// Evaluates the current states afresh, with the scale of steps that go on.
-    fn go_on(&mut self, scale: f64) -> Result<(), Failed>;
-    /// What is remembered of the sites of each chain.
-    fn sites(&self) -> &[SiteRecord];
-    /// What each chain did since the last start, and its state.
-    fn results(&self) -> Vec<ChainResult>;
+/// A block of chains with everything it needs to go on.
+pub(super) struct RunBlock<'a, M: Model> {
+    model: ModelRef<'a, M>,
+    block: SamplerBlock<'a, M>,
+    taken: Arc<Taken<'a>>,
+    chains: usize,
+    /// Steps made when the current states were last evaluated afresh.
+    evaluated_at: usize,
+    sums: Vec<Sums>,
+    /// Of the steps since the last kept draw.
+    since_kept: Vec<Sums>,
+    draws: Vec<ChainDraws>,
+    running: Vec<Vec<Running>>,
+    observers: Vec<Box<dyn BlockState>>,
+    /// Observables that are counts, by chain, as of the last kept draw; empty if that is not known.
+    counts: Vec<i64>,
+    weights: Vec<f64>,
+    /// Whole states, where the model leaves out sites that are known.
+    shown: Vec<u8>,
+    /// The row of numbers of one draw.
+    row: Vec<f64>,
+    snapshot: Option<Snapshot>,
+}
+
+/// The chains of a block at the last fresh evaluation.
+struct Snapshot {
+    chains: Vec<ChainSnapshot>,
+    sums: Vec<Sums>,
+    since_kept: Vec<Sums>,
+    running: Vec<Vec<Running>>,
+    observers: Vec<Box<dyn BlockState>>,
 }
 
 /// What a chain did over its kept draws, and where it stands.
@@ -69,99 +80,289 @@ pub(super) struct ChainResult {
     pub(super) sums: Sums,
 }
 
-struct Block<'a, M: Model, K: Kernel<M>> {
-    model: &'a M,
-    kernel: K,
-    observables: &'a Observables<'a>,
-    first_chain: usize,
-    thin: usize,
-    scale: f64,
-    steps: usize,
-    /// Steps made when the current states were last evaluated afresh.
-    evaluated_at: usize,
-    position: Position,
-    memory: K::Memory,
-    rngs: Vec<ChainRng>,
-    reports: Vec<StepReport>,
-    sums: Vec<Sums>,
-    /// Of the steps since the last kept draw.
-    since_kept: Vec<Sums>,
-    recent: f64,
-    draws: Vec<ChainDraws>,
-    /// Empty unless sites are watched.
-    sites: Vec<SiteRecord>,
-    snapshot: Vec<ChainSnapshot>,
-}
+impl<'a, M: Model> RunBlock<'a, M> {
+    pub(super) fn new(
+        model: ModelRef<'a, M>,
+        block: SamplerBlock<'a, M>,
+        taken: Arc<Taken<'a>>,
+        observers: Vec<Box<dyn BlockState>>,
+    ) -> Self {
+        let chains = block.states().chains();
+        let shown = match expands(&*model) {
+            true => chains * model.shown_space().sites(),
+            false => 0,
+        };
+        Self {
+            block,
+            chains,
+            evaluated_at: 0,
+            sums: vec![Sums::default(); chains],
+            since_kept: vec![Sums::default(); chains],
+            draws: vec![ChainDraws::new(taken.count()); chains],
+            running: vec![vec![Running::default(); chains]; taken.tracked.len()],
+            observers,
+            counts: Vec::new(),
+            weights: Vec::new(),
+            shown: vec![0; shown],
+            row: Vec::new(),
+            snapshot: None,
+            taken,
+            model,
+        }
+    }
 
-/// The block of these chains, at their initial states.
-pub(super) fn new_block<'a, M: Model>(
-    model: &'a M,
-    settings: &Settings,
-    chains: Range<usize>,
-    observables: &'a Observables<'a>,
-) -> Result<Box<dyn ChainBlock + 'a>, RunError> {
-    let user = NewBlock { model, settings, chains, observables };
-    settings.transition().with_kernel(model, user)
-}
+    pub(super) fn chains(&self) -> usize {
+        self.chains
+    }
 
-struct NewBlock<'a, 's, M> {
-    model: &'a M,
-    settings: &'s Settings,
-    chains: Range<usize>,
-    observables: &'a Observables<'a>,
-}
+    fn evaluate(&mut self) -> Result<(), Failed> {
+        self.evaluated_at = self.block.steps();
+        if self.taken.keep_snapshots {
+            // From here on the chains depend on nothing but what this holds: what kernel and model
+            // keep of them is about to be computed from their states.
+            self.snapshot = Some(Snapshot {
+                chains: self.block.snapshots(),
+                sums: self.sums.clone(),
+                since_kept: self.since_kept.clone(),
+                running: self.running.clone(),
+                observers: self.observers.iter().map(|observer| observer.cloned()).collect(),
+            });
+        }
+        self.block.start(&self.model)
+    }
 
-impl<'a, M: Model> WithKernel<'a, M> for NewBlock<'a, '_, M> {
-    type Output = Result<Box<dyn ChainBlock + 'a>, RunError>;
+    /// Evaluates the current states for steps of a scale, whose sums begin anew.
+    pub(super) fn start(&mut self, scale: f64) -> Result<(), Failed> {
+        self.sums.fill(Sums::default());
+        self.since_kept.fill(Sums::default());
+        self.go_on(scale)
+    }
 
-    fn with<K>(self, kernel: K) -> Self::Output
-    where
-        K: Kernel<M> + 'a,
-        K::Memory: 'a,
-    {
-        boxed(self.model, kernel, self.settings, self.chains, self.observables)
+    /// Evaluates the current states afresh, with the scale of steps that go on.
+    pub(super) fn go_on(&mut self, scale: f64) -> Result<(), Failed> {
+        self.block.set_scale(scale);
+        self.evaluate()
+    }
+
+    fn step(&mut self) -> Result<(), Failed> {
+        let steps = self.block.steps();
+        if steps.is_multiple_of(REFRESH) && self.evaluated_at != steps {
+            self.evaluate()?;
+        }
+        self.block.step(&self.model)?;
+        for (sums, report) in self.since_kept.iter_mut().zip(self.block.reports()) {
+            sums.add(report);
+        }
+        Ok(())
+    }
+
+    /// Steps of which nothing is kept but the acceptance.
+    pub(super) fn warm_up(&mut self, steps: usize) -> Result<(), Failed> {
+        (0..steps).try_for_each(|_| self.step())
+    }
+
+    /// Steps of which every so many are kept.
+    pub(super) fn draw(&mut self, steps: usize) -> Result<(), Failed> {
+        for _ in 0..steps {
+            self.step()?;
+            if self.since_kept[0].steps == self.taken.thin {
+                self.keep()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on draws are kept.
+    pub(super) fn prepare_to_draw(&mut self) {
+        // Following a change costs about as much as looking at some thirty sites.
+        self.block.remember_changes(16 + self.model.space().sites() / 32);
+        self.counts.clear();
+    }
+
+    fn keep(&mut self) -> Result<(), Failed> {
+        let mut chain = 0;
+        let kept = catch_unwind(AssertUnwindSafe(|| self.take(&mut chain)));
+        self.block.forget_changes();
+        kept.map_err(|panic| Failed {
+            chain: self.block.first_chain() + chain,
+            step: self.block.steps(),
+            cause: StepFailure::Panic(panic_words(&*panic)),
+        })
+    }
+
+    /// Takes everything from the current states; `at` is the chain that is being looked at.
+    fn take(&mut self, at: &mut usize) {
+        let Self { model, block, taken, counts, shown, row, .. } = self;
+        let states = if shown.is_empty() {
+            block.states()
+        } else {
+            let sites = model.shown_space().sites();
+            for (state, shown) in block.states().rows().zip(shown.chunks_exact_mut(sites)) {
+                model.show(state, shown);
+            }
+            States::new(shown, sites)
+        };
+        let counted = taken.references.len() + taken.own.len();
+        let is_known = !counts.is_empty() && shown.is_empty();
+        counts.resize(self.chains * counted, 0);
+        self.weights.clear();
+        for chain in 0..self.chains {
+            *at = chain;
+            let state = states.row(chain);
+            let changes = if is_known { block.changes(chain) } else { None };
+            let weight = if taken.weighted { block.holding_time(chain) } else { 1.0 };
+            let counts = &mut counts[chain * counted..(chain + 1) * counted];
+            row.clear();
+            row.push(block.log_prob()[chain]);
+            for (reference, count) in taken.references.iter().zip(&mut *counts) {
+                follow(reference, state, changes, count);
+                row.push(*count as f64);
+            }
+            let own = taken.own.iter().zip(&mut counts[taken.references.len()..]);
+            for (observable, count) in own {
+                row.push(match observable.as_count() {
+                    None => observable.value(state),
+                    Some(observable) => {
+                        follow(observable, state, changes, count);
+                        observable.value_of(*count)
+                    }
+                });
+            }
+            if taken.weighted {
+                row.push(weight);
+                self.weights.push(weight);
+            }
+            for (running, column) in self.running.iter_mut().zip(&taken.tracked) {
+                running[chain].push(row[*column], weight);
+            }
+            let since_kept = std::mem::take(&mut self.since_kept[chain]);
+            self.sums[chain].add_all(&since_kept);
+            let Sums { steps, acceptance, changed, evaluations } = since_kept;
+            let statistics: [f64; STATISTICS.len()] =
+                [acceptance / steps as f64, changed, evaluations];
+            row.extend(statistics);
+            let draws = &mut self.draws[chain];
+            draws.numbers.extend_from_slice(row);
+            if taken.keep_states {
+                draws.states.extend_from_slice(state);
+            }
+        }
+        if !self.observers.is_empty() {
+            *at = 0;
+            let changes: Vec<Option<&[SiteChange]>> = match is_known {
+                true => (0..self.chains).map(|chain| block.changes(chain)).collect(),
+                false => Vec::new(),
+            };
+            let draws = Draws {
+                first_chain: block.first_chain(),
+                states,
+                log_prob: block.log_prob(),
+                weights: &self.weights,
+                changes: &changes,
+            };
+            self.observers.iter_mut().for_each(|observer| observer.see(&draws));
+        }
+    }
+
+    /// Sum over the steps of warm-up since the last call, for each chain.
+    pub(super) fn take_acceptance(&mut self) -> Vec<f64> {
+        let taken = self.since_kept.iter().map(|sums| sums.acceptance).collect();
+        self.since_kept.fill(Sums::default());
+        taken
+    }
+
+    /// Steps and summed acceptance of all chains since they were started.
+    pub(super) fn progress(&self) -> (usize, f64) {
+        let sums = self.sums.iter().chain(&self.since_kept);
+        sums.fold((0, 0.0), |(steps, sum), sums| (steps + sums.steps, sum + sums.acceptance))
+    }
+
+    /// The draws kept since the last call, chain by chain.
+    pub(super) fn take_draws(&mut self) -> Vec<ChainDraws> {
+        let empty = ChainDraws::new(self.taken.count());
+        self.draws.iter_mut().map(|draws| std::mem::replace(draws, empty.clone())).collect()
+    }
+
+    /// The running accumulators of one of the followed observables, chain by chain.
+    pub(super) fn running(&self, tracked: usize) -> &[Running] {
+        &self.running[tracked]
+    }
+
+    /// Steps made, the chains, and what is known of them, at the last fresh evaluation.
+    pub(super) fn snapshot(&self) -> Option<(usize, Vec<ChainSnapshot>, BlockRecord)> {
+        let Snapshot { chains, sums, since_kept, running, observers } = self.snapshot.as_ref()?;
+        let record = BlockRecord {
+            sums: sums.clone(),
+            since_kept: since_kept.clone(),
+            running: running.clone(),
+            observers: observers.iter().map(|observer| observer.bytes()).collect(),
+        };
+        Some((self.evaluated_at, chains.clone(), record))
+    }
+
+    /// Goes back to such a snapshot.
+    pub(super) fn restore(
+        &mut self,
+        steps: usize,
+        chains: &[ChainSnapshot],
+        record: &BlockRecord,
+    ) -> Result<(), RunError> {
+        self.block.restore(steps, chains).map_err(RunError::Checkpoint)?;
+        self.sums.clone_from(&record.sums);
+        self.since_kept.clone_from(&record.since_kept);
+        // Whoever follows other observables than before begins to do so here.
+        if record.running.len() == self.running.len() {
+            self.running.clone_from(&record.running);
+        }
+        if record.observers.len() != self.observers.len() {
+            return Err(RunError::Checkpoint("it was watched by other observers".to_owned()));
+        }
+        for (observer, bytes) in self.observers.iter_mut().zip(&record.observers) {
+            observer.restore(bytes).map_err(RunError::Checkpoint)?;
+        }
+        Ok(())
+    }
+
+    /// What one of the observers knows.
+    pub(super) fn observer(&self, number: usize) -> Box<dyn BlockState> {
+        self.observers[number].cloned()
+    }
+
+    /// What each chain did since the last start, and its state as it is shown.
+    pub(super) fn results(&self) -> Vec<ChainResult> {
+        let sums = self.sums.iter().zip(&self.since_kept);
+        let results = self.block.states().rows().zip(sums).map(|(state, (kept, since_kept))| {
+            let mut shown = vec![0; self.model.shown_space().sites()];
+            self.model.show(state, &mut shown);
+            let mut sums = *kept;
+            sums.add_all(since_kept);
+            ChainResult { state: shown, sums }
+        });
+        results.collect()
     }
 }
 
-fn boxed<'a, M: Model, K: Kernel<M> + 'a>(
-    model: &'a M,
-    kernel: K,
-    settings: &Settings,
-    chains: Range<usize>,
-    observables: &'a Observables<'a>,
-) -> Result<Box<dyn ChainBlock + 'a>, RunError>
-where
-    K::Memory: 'a,
-{
-    let sites = model.space().sites();
-    let count = chains.len();
-    let first_chain = chains.start;
-    let mut rngs: Vec<_> =
-        chains.map(|chain| ChainRng::new(settings.seed, Stream::Chain(chain as u64))).collect();
-    let mut states = vec![0; count * sites];
-    for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
-        draw_initial_state(model, rng, state)?;
+/// Brings a count to the current state: along the changes, if all are known.
+#[inline]
+fn follow<C: Count + ?Sized>(
+    observable: &C,
+    state: &[u8],
+    changes: Option<&[SiteChange]>,
+    count: &mut i64,
+) {
+    match changes {
+        None => *count = observable.count(state),
+        Some(changes) => {
+            for &SiteChange { site, from, to } in changes {
+                *count += observable.change(site as usize, from, to);
+            }
+        }
     }
-    Ok(Box::new(Block {
-        memory: kernel.new_memory(model, count),
-        model,
-        kernel,
-        observables,
-        first_chain,
-        thin: settings.thin,
-        scale: 1.0,
-        steps: 0,
-        evaluated_at: 0,
-        position: Position::new(states, sites),
-        rngs,
-        reports: vec![StepReport::default(); count],
-        sums: vec![Sums::default(); count],
-        since_kept: vec![Sums::default(); count],
-        recent: 0.0,
-        draws: vec![ChainDraws::new(observables.count()); count],
-        sites: vec![SiteRecord::default(); count],
-        snapshot: Vec::new(),
-    }))
+}
+
+/// Whether a model shows more than its states.
+fn expands<M: Model>(model: &M) -> bool {
+    !std::ptr::eq(model.space(), model.shown_space())
 }
 
 /// Draws a state to start from, and sees that it is one.
@@ -170,177 +371,14 @@ pub(super) fn draw_initial_state<M: Model>(
     rng: &mut ChainRng,
     state: &mut [u8],
 ) -> Result<(), RunError> {
-    model.initial_state(rng, state);
-    let last = model.space().values() - 1;
-    match state.iter().position(|value| usize::from(*value) > last) {
+    let drawn = catch_unwind(AssertUnwindSafe(|| model.initial_state(rng, state)));
+    drawn.map_err(|panic| RunError::Panic(panic_words(&*panic)))?;
+    match model.space().misplaced(state) {
         None => Ok(()),
-        Some(site) => Err(RunError::InitialState { site, value: state[site], last }),
-    }
-}
-
-impl<M: Model, K: Kernel<M>> Block<'_, M, K> {
-    fn evaluate(&mut self) -> Result<(), Failed> {
-        self.evaluated_at = self.steps;
-        if self.observables.keep_snapshots {
-            self.take_snapshot();
-        }
-        self.kernel
-            .start(self.scale, self.model, &mut self.position, &mut self.memory)
-            .map_err(|error| Failed::new(error, self.first_chain, self.steps))
-    }
-
-    /// From here on the chains depend on nothing but what this holds: what kernel and model keep of
-    /// them is about to be computed from their states.
-    fn take_snapshot(&mut self) {
-        let chains = self.rngs.iter().zip(self.sums.iter().zip(&self.since_kept)).enumerate();
-        let snapshot = chains.map(|(chain, (rng, (sums, since_kept)))| ChainSnapshot {
-            state: self.position.state(chain).to_vec(),
-            rng: rng.clone(),
-            sums: *sums,
-            since_kept: *since_kept,
-            sites: self.sites[chain].clone(),
-        });
-        self.snapshot = snapshot.collect();
-    }
-
-    fn step(&mut self) -> Result<(), Failed> {
-        if self.steps.is_multiple_of(REFRESH) && self.evaluated_at != self.steps {
-            self.evaluate()?;
-        }
-        self.kernel
-            .step(
-                self.scale,
-                self.model,
-                &mut self.position,
-                &mut self.memory,
-                &mut self.rngs,
-                &mut self.reports,
-            )
-            .map_err(|error| Failed::new(error, self.first_chain, self.steps))?;
-        self.steps += 1;
-        let sums = self.sums.iter_mut().zip(&mut self.since_kept);
-        for ((sums, since_kept), report) in sums.zip(&self.reports) {
-            sums.add(report);
-            since_kept.add(report);
-            self.recent += report.acceptance;
-        }
-        Ok(())
-    }
-
-    fn keep(&mut self) {
-        let Observables { references, own, weighted, watch_sites, keep_states, .. } =
-            self.observables;
-        let values = self.model.space().values();
-        let chains = self.draws.iter_mut().zip(&mut self.since_kept).enumerate();
-        for (chain, (draws, since_kept)) in chains {
-            let state = self.position.state(chain);
-            draws.series[0].push(self.position.log_prob[chain]);
-            let (distances, others) = draws.series[1..].split_at_mut(references.len());
-            for (series, reference) in distances.iter_mut().zip(references) {
-                series.push(f64::from(count_differences(state, reference)));
-            }
-            for (series, observable) in others.iter_mut().zip(own) {
-                series.push((observable.value)(state));
-            }
-            if *weighted {
-                let time = self.kernel.holding_time(&self.memory, chain).unwrap_or(1.0);
-                draws.series[1 + references.len() + own.len()].push(time);
-            }
-            if *watch_sites {
-                self.sites[chain].take(state, values);
-            }
-            let Sums { steps, acceptance, changed, evaluations } = std::mem::take(since_kept);
-            let statistics = [acceptance / steps as f64, changed, evaluations];
-            for (series, statistic) in draws.statistics.iter_mut().zip(statistics) {
-                series.push(statistic);
-            }
-            if *keep_states {
-                draws.states.extend_from_slice(state);
-            }
-            draws.draws += 1;
-        }
-    }
-}
-
-impl<M: Model, K: Kernel<M>> ChainBlock for Block<'_, M, K> {
-    fn chains(&self) -> usize {
-        self.position.chains()
-    }
-
-    fn start(&mut self, scale: f64) -> Result<(), Failed> {
-        self.scale = scale;
-        self.sums.fill(Sums::default());
-        self.since_kept.fill(Sums::default());
-        self.evaluate()
-    }
-
-    fn go_on(&mut self, scale: f64) -> Result<(), Failed> {
-        self.scale = scale;
-        self.evaluate()
-    }
-
-    fn warm_up(&mut self, steps: usize) -> Result<(), Failed> {
-        self.recent = 0.0;
-        for _ in 0..steps {
-            self.step()?;
-        }
-        self.recent /= steps as f64;
-        Ok(())
-    }
-
-    fn draw(&mut self, steps: usize) -> Result<(), Failed> {
-        self.recent = 0.0;
-        for _ in 0..steps {
-            self.step()?;
-            if self.since_kept[0].steps == self.thin {
-                self.keep();
-            }
-        }
-        self.recent /= steps as f64;
-        Ok(())
-    }
-
-    fn take_acceptance(&mut self) -> Vec<f64> {
-        let taken = self.sums.iter().map(|sums| sums.acceptance).collect();
-        self.sums.fill(Sums::default());
-        taken
-    }
-
-    fn recent_acceptance(&self) -> f64 {
-        self.recent
-    }
-
-    fn take_draws(&mut self) -> Vec<ChainDraws> {
-        let empty = ChainDraws::new(self.observables.count());
-        self.draws.iter_mut().map(|draws| std::mem::replace(draws, empty.clone())).collect()
-    }
-
-    fn snapshot(&self) -> (usize, &[ChainSnapshot]) {
-        (self.evaluated_at, &self.snapshot)
-    }
-
-    fn restore(&mut self, steps: usize, chains: &[ChainSnapshot]) {
-        self.steps = steps;
-        for (number, chain) in chains.iter().enumerate() {
-            self.position.state_mut(number).copy_from_slice(&chain.state);
-            self.rngs[number] = chain.rng.clone();
-            self.sums[number] = chain.sums;
-            self.since_kept[number] = chain.since_kept;
-            self.sites[number].clone_from(&chain.sites);
-        }
-    }
-
-    fn sites(&self) -> &[SiteRecord] {
-        &self.sites
-    }
-
-    fn results(&self) -> Vec<ChainResult> {
-        let chains = self.sums.iter().enumerate();
-        chains
-            .map(|(chain, sums)| ChainResult {
-                state: self.position.state(chain).to_vec(),
-                sums: *sums,
-            })
-            .collect()
+        Some(site) => Err(RunError::InitialState {
+            site,
+            value: state[site],
+            last: model.space().values_at(site) - 1,
+        }),
     }
 }

@@ -1,17 +1,20 @@
 //! Drives the blocks of a run through warm-up and draws, looking at the clock, the monitor and the
 //! stop rules in between.
 
-use super::block::{ChainBlock, ChainResult};
-use super::outcome::{Ended, Seconds};
-use super::running_ess::RunningEss;
+use super::block::{ChainResult, RunBlock};
+use super::checkpoint::{Checkpoint, RunRecord};
 use super::stop::StopRules;
-use super::{Progress, Settings, Sites, Wish};
-use crate::checkpoint::{Checkpoint, Fingerprint};
-use crate::kernel::{StepError, StepFailure};
-use crate::sink::{ChainDraws, Saved, Sink, SinkError};
-use crate::space::Space;
-use crate::tune::{Round, Tuner, initial_scale, round_lengths};
-use rayon::prelude::*;
+use super::{Progress, RunError, Settings};
+use crate::control::{Control, Ended, Seconds};
+use crate::draws::observer::{AnyObserver, Observed};
+use crate::draws::sink::{ChainDraws, Saved, Sink, SinkError};
+use crate::draws::sites::Sites;
+use crate::engine::{self, Failed, Fingerprint};
+use crate::kernel::ScaleTraits;
+use crate::model::Model;
+use crate::stats::{Running, running_ess, running_rhat};
+use crate::tune::{Round, Tuner, round_lengths};
+use crate::workers::Workers;
 use std::time::{Duration, Instant};
 
 /// Time between two looks at the clock and the monitor.
@@ -19,15 +22,19 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Bytes of draws that may gather before they are handed on.
 const GATHERED: usize = 1 << 26;
 
-pub(super) struct Driver<'d, 'a> {
+pub(super) struct Driver<'d, 'a, M: Model> {
     pub(super) settings: &'d Settings,
-    pub(super) space: Space,
-    pub(super) blocks: Vec<Box<dyn ChainBlock + 'a>>,
-    pub(super) pool: &'d rayon::ThreadPool,
-    pub(super) monitor: &'d mut dyn FnMut(Progress) -> Wish,
-    pub(super) running_ess: RunningEss,
-    /// Which observable holds the weights of the draws, if they have any.
-    pub(super) weights: Option<usize>,
+    pub(super) scale_traits: Option<ScaleTraits>,
+    pub(super) sites: usize,
+    pub(super) blocks: Vec<RunBlock<'a, M>>,
+    pub(super) workers: &'d Workers,
+    pub(super) monitor: &'d mut (dyn FnMut(Progress) -> Control + Send),
+    /// Observables that are followed by running accumulators, and whether each must move.
+    pub(super) tracked: &'d [usize],
+    pub(super) references: usize,
+    pub(super) observers: &'d [Box<dyn AnyObserver + 'a>],
+    /// Which of the observers watches the sites.
+    pub(super) watches_sites: Option<usize>,
     pub(super) sink: &'d mut dyn Sink,
     pub(super) checkpoint_every: Duration,
     /// Known if checkpoints are wanted.
@@ -48,6 +55,10 @@ pub(super) struct Pace {
     counted: Instant,
     /// Steps that take about a heartbeat.
     steps: usize,
+    /// Steps and acceptance of all chains at the last look.
+    seen: (usize, f64),
+    /// Acceptance of the latest steps.
+    acceptance: f64,
 }
 
 impl Pace {
@@ -55,22 +66,31 @@ impl Pace {
         let now = Instant::now();
         // A limit too far away to be written as a time is no limit.
         let limit = limit.and_then(|limit| now.checked_add(limit));
-        Self { limit, last_look: now, last_saved: now, counted: now, steps: 1 }
+        Self {
+            limit,
+            last_look: now,
+            last_saved: now,
+            counted: now,
+            steps: 1,
+            seen: (0, 0.0),
+            acceptance: 0.0,
+        }
     }
 }
 
-impl Driver<'_, '_> {
+impl<M: Model> Driver<'_, '_, M> {
     /// Goes on from a checkpoint.
-    pub(super) fn restore(&mut self, checkpoint: &Checkpoint) {
-        self.steps = checkpoint.steps;
-        self.rounds.clone_from(&checkpoint.rounds);
-        self.seconds = checkpoint.seconds;
-        let mut chains = &checkpoint.chains[..];
-        for block in &mut self.blocks {
+    pub(super) fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
+        let engine::Checkpoint { steps, chains, driver, .. } = &checkpoint.0;
+        self.steps = *steps;
+        self.rounds.clone_from(&driver.rounds);
+        let mut chains = &chains[..];
+        for (block, record) in self.blocks.iter_mut().zip(&driver.blocks) {
             let (own, others) = chains.split_at(block.chains());
-            block.restore(checkpoint.steps, own);
+            block.restore(*steps, own, record)?;
             chains = others;
         }
+        Ok(())
     }
 
     /// Everything that is left to do.
@@ -95,14 +115,15 @@ impl Driver<'_, '_> {
 
     /// The rounds of warm-up that are left, after each of which the tuner moves the scale.
     fn warm_up(&mut self) -> Result<(), Stop> {
-        let Settings { sampler, target_acceptance, warmup, .. } = *self.settings;
-        let mut tuner = match self.settings.scale {
-            Some(_) => None,
-            None => Tuner::new(sampler, &self.space, target_acceptance, warmup),
+        let Settings { sampler, warmup, .. } = self.settings;
+        let rounds = round_lengths(*warmup).count();
+        let mut tuner = match (sampler.scale, &self.scale_traits) {
+            (None, Some(scale)) => Some(Tuner::new(scale, sampler.target_acceptance, rounds)),
+            _ => None,
         };
-        self.scale = self.settings.scale.or(initial_scale(sampler, &self.space).map(|s| s.0));
+        self.scale = sampler.scale.or(self.scale_traits.map(|scale| scale.initial));
         let mut begins = 0;
-        for (number, steps) in round_lengths(warmup).enumerate() {
+        for (number, steps) in round_lengths(*warmup).enumerate() {
             if number == self.rounds.len() {
                 self.round(begins, steps)?;
             }
@@ -131,18 +152,19 @@ impl Driver<'_, '_> {
     fn draw(&mut self) -> Result<(), Stop> {
         let Settings { warmup, draws, thin, .. } = *self.settings;
         self.start(warmup)?;
+        self.blocks.iter_mut().for_each(RunBlock::prepare_to_draw);
         // The warm-up shall not be lost, whatever happens to the draws.
         if self.steps == warmup {
             self.save(None)?;
         }
-        let rules = StopRules::new(self.settings, self.weights);
+        let rules = StopRules::new(self.settings);
         while self.steps < self.total_steps() {
             let look = rules.map_or(draws, |_| draws.min(StopRules::next_look(self.draws())));
             self.advance(warmup + look * thin, false)?;
             // After the last draw there is nothing to stop any more.
             if let Some(rules) = rules
                 && look < draws
-                && let Some(reached) = rules.met(look, self.sink)?
+                && let Some(reached) = rules.met(look, self.estimates())
             {
                 return Err(Stop::Ended(Ended::Reached(reached)));
             }
@@ -150,27 +172,40 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
+    /// Running estimates of the effective draws and R-hat of every followed observable, without those
+    /// of the user that never change anywhere: they say nothing of the chains.
+    fn estimates(&self) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
+        let estimates = self.tracked.iter().enumerate().map(|(tracked, column)| {
+            let chains = || self.running(tracked);
+            (*column, running_ess(chains()), running_rhat(chains()))
+        });
+        let of_the_run = 1 + self.references;
+        estimates
+            .filter(move |(column, ess, rhat)| *column < of_the_run || *ess > 0.0 || rhat.is_some())
+            .map(|(_, ess, rhat)| (ess, rhat))
+    }
+
+    /// The running accumulators of a followed observable, chain by chain.
+    fn running(&self, tracked: usize) -> impl Iterator<Item = &Running> + '_ {
+        self.blocks.iter().flat_map(move |block| block.running(tracked))
+    }
+
     /// Evaluates all chains for the part of the run that begins at that step, or began there.
     fn start(&mut self, begins: usize) -> Result<(), Stop> {
         let scale = self.scale.unwrap_or(1.0);
         let begun = self.steps > begins;
+        self.pace.seen = (0, 0.0);
         self.every_block(|block| if begun { block.go_on(scale) } else { block.start(scale) })
     }
 
     fn every_block(
         &mut self,
-        go: impl Fn(&mut (dyn ChainBlock + '_)) -> Result<(), Failed> + Sync,
+        go: impl Fn(&mut RunBlock<'_, M>) -> Result<(), Failed> + Sync,
     ) -> Result<(), Stop> {
-        let blocks = &mut self.blocks;
-        let results: Vec<_> =
-            self.pool.install(|| blocks.par_iter_mut().map(|block| go(block.as_mut())).collect());
-        let failures = results.into_iter().filter_map(Result::err);
-        match failures.min_by_key(|failed| (failed.step, failed.chain)) {
-            Some(Failed { chain, step, cause }) => {
-                Err(Stop::Ended(Ended::Failed { chain, step, cause }))
-            }
-            None => Ok(()),
-        }
+        let done = engine::each(self.workers, &mut self.blocks, |block| go(block));
+        done.map(drop).map_err(|Failed { chain, step, cause }| {
+            Stop::Ended(Ended::Failed { chain, step, cause })
+        })
     }
 
     /// Steps of every block up to that number, in pieces of about a heartbeat.
@@ -179,12 +214,10 @@ impl Driver<'_, '_> {
         while self.steps < until {
             let piece = (until - self.steps).min(self.pace.steps).min(most);
             let began = Instant::now();
-            let moved =
-                self.every_block(
-                    |block| {
-                        if warming_up { block.warm_up(piece) } else { block.draw(piece) }
-                    },
-                );
+            let moved = self.every_block(|block| match warming_up {
+                true => block.warm_up(piece),
+                false => block.draw(piece),
+            });
             self.count_seconds(warming_up);
             self.hand_on()?;
             moved?;
@@ -199,7 +232,7 @@ impl Driver<'_, '_> {
 
     /// Steps after which the draws, gathered in all blocks, take as much memory as they should.
     fn most_steps_at_once(&self) -> usize {
-        let state = if self.sink.wants_states() { self.space.sites() } else { 0 };
+        let state = if self.sink.wants_states() { self.sites } else { 0 };
         let draw = (state + 64) * self.settings.chains;
         (GATHERED / draw).max(1).saturating_mul(self.settings.thin)
     }
@@ -209,7 +242,7 @@ impl Driver<'_, '_> {
         let mut draws: Vec<ChainDraws> =
             self.blocks.iter_mut().flat_map(|block| block.take_draws()).collect();
         // After an error chains may have come to different lengths; keep what all have.
-        let all = draws.iter().map(|chain| chain.draws).min().unwrap_or(0);
+        let all = draws.iter().map(ChainDraws::draws).min().unwrap_or(0);
         draws.iter_mut().for_each(|chain| chain.truncate(all));
         if all == 0 { Ok(()) } else { self.sink.take(draws) }
     }
@@ -233,21 +266,34 @@ impl Driver<'_, '_> {
         }
         if now - self.pace.last_look >= HEARTBEAT || self.steps == total_steps {
             self.pace.last_look = now;
-            let sum: f64 = self.blocks.iter().map(|block| block.recent_acceptance()).sum();
-            let ess = self.running_ess.look(self.draws(), self.sink)?;
+            self.look_at_acceptance();
+            // The Hamming distance, unless nothing is followed.
+            let hamming = self.tracked.iter().position(|column| *column == 1);
+            let ess = hamming.filter(|_| !warming_up).map(|at| running_ess(self.running(at)));
             let progress = Progress {
                 warming_up,
                 steps: self.steps,
                 total_steps,
-                acceptance: sum / self.settings.chains as f64,
+                acceptance: self.pace.acceptance,
                 scale: self.scale,
-                ess,
+                ess: ess.filter(|ess| *ess > 0.0),
             };
-            if (self.monitor)(progress) == Wish::Stop && self.steps < total_steps {
+            if (self.monitor)(progress) == Control::Stop && self.steps < total_steps {
                 return Err(Stop::Ended(Ended::Interrupted));
             }
         }
         Ok(())
+    }
+
+    /// The mean acceptance of the steps since the last look.
+    fn look_at_acceptance(&mut self) {
+        let all = self.blocks.iter().map(RunBlock::progress);
+        let (steps, sum) = all.fold((0, 0.0), |(n, s), (steps, sum)| (n + steps, s + sum));
+        let (seen_steps, seen_sum) = self.pace.seen;
+        if steps > seen_steps {
+            self.pace.acceptance = (sum - seen_sum) / (steps - seen_steps) as f64;
+        }
+        self.pace.seen = (steps, sum);
     }
 
     /// Has the sink save what it has, with a checkpoint unless chains stopped at different steps.
@@ -255,42 +301,47 @@ impl Driver<'_, '_> {
         self.pace.last_saved = Instant::now();
         let failed = matches!(ended, Some(Ended::Failed { .. }));
         let wanted = !failed && self.sink.wants_checkpoints();
-        let fingerprint = self.fingerprint.as_ref().filter(|_| wanted);
-        let checkpoint = fingerprint.map(|fingerprint| self.checkpoint(fingerprint.clone()));
+        let fingerprint = self.fingerprint.clone().filter(|_| wanted);
+        let checkpoint = fingerprint.and_then(|fingerprint| self.checkpoint(fingerprint));
+        let bytes = checkpoint.map(|checkpoint| checkpoint.to_bytes()).transpose();
+        let bytes = bytes.map_err(|error| SinkError(error.to_string()))?;
         let sites = ended.and_then(|_| self.sites());
         let warm = self.rounds.len() == round_lengths(self.settings.warmup).count();
         self.sink.save(&Saved {
             rounds: &self.rounds,
             scale: self.scale.filter(|_| warm),
-            checkpoint: checkpoint.as_ref(),
+            checkpoint: bytes.as_deref(),
             seconds: self.seconds,
-            threads: self.pool.current_num_threads(),
+            threads: self.workers.threads(),
             sites: sites.as_ref(),
             ended,
         })
     }
 
-    fn checkpoint(&self, fingerprint: Fingerprint) -> Checkpoint {
+    fn checkpoint(&self, fingerprint: Fingerprint) -> Option<Checkpoint> {
         let mut steps = self.steps;
-        let mut chains = Vec::new();
+        let (mut chains, mut blocks) = (Vec::new(), Vec::new());
         for block in &self.blocks {
-            let (evaluated_at, snapshot) = block.snapshot();
+            let (evaluated_at, snapshot, record) = block.snapshot()?;
             steps = evaluated_at;
-            chains.extend_from_slice(snapshot);
+            chains.extend(snapshot);
+            blocks.push(record);
         }
-        Checkpoint {
-            fingerprint,
-            seconds: self.seconds,
-            rounds: self.rounds.clone(),
-            steps,
-            chains,
-        }
+        let Settings { warmup, thin, .. } = *self.settings;
+        let driver = RunRecord { warmup, thin, rounds: self.rounds.clone(), blocks };
+        Some(Checkpoint(engine::Checkpoint { fingerprint, steps, chains, driver }))
+    }
+
+    /// What one of the observers came to.
+    pub(super) fn observed(&self, number: usize) -> Option<Observed> {
+        let blocks = self.blocks.iter().map(|block| block.observer(number)).collect();
+        self.observers[number].finish(blocks)
     }
 
     /// What the sites did, if they were watched.
     pub(super) fn sites(&self) -> Option<Sites> {
-        let records: Vec<_> = self.blocks.iter().flat_map(|block| block.sites()).collect();
-        Sites::new(&records)
+        let observed = self.observed(self.watches_sites?)?;
+        observed.downcast_ref::<Option<Sites>>().cloned().flatten()
     }
 
     /// What each chain did, in order.
@@ -308,18 +359,5 @@ enum Stop {
 impl From<SinkError> for Stop {
     fn from(error: SinkError) -> Self {
         Self::NotKept(error)
-    }
-}
-
-/// A failed step, with the chain's number in the run.
-pub(super) struct Failed {
-    chain: usize,
-    step: usize,
-    cause: StepFailure,
-}
-
-impl Failed {
-    pub(super) fn new(error: StepError, first_chain: usize, step: usize) -> Self {
-        Self { chain: first_chain + error.chain, step, cause: error.cause }
     }
 }

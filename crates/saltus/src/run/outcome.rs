@@ -1,102 +1,27 @@
 //! What a run leaves: its draws, what it chose, how it went and how it ended.
 
-use super::{Settings, Sites};
-use crate::kernel::StepFailure;
+use super::Settings;
+use crate::control::{Ended, Seconds};
+use crate::draws::observer::{Observed, Observer};
+use crate::draws::sites::Sites;
+use crate::draws::trace::Trace;
+use crate::kernel::KernelTraits;
 use crate::space::Space;
-use crate::trace::Trace;
 use crate::tune::Round;
-use serde::{Deserialize, Serialize};
-
-/// How a run ended. Whatever the reason, what was drawn before is in the outcome.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Ended {
-    /// All draws were made.
-    #[error("complete")]
-    Complete,
-    /// The monitor asked to stop.
-    #[error("stopped by the user")]
-    Interrupted,
-    /// The time limit was reached.
-    #[error("stopped at the time limit")]
-    TimeLimit,
-    /// What the draws were asked to be worth was reached before all were made.
-    #[error("{0}")]
-    Reached(Reached),
-    /// A step could not be made.
-    #[error("chain {chain} failed at step {step}: {cause}")]
-    Failed {
-        /// The chain.
-        chain: usize,
-        /// Steps it had made before, warm-up included.
-        step: usize,
-        /// What went wrong.
-        cause: StepFailure,
-    },
-}
-
-impl Ended {
-    /// Whether everything that was asked was done: all draws, or as many as the stop rules wanted.
-    pub fn is_success(&self) -> bool {
-        matches!(self, Self::Complete | Self::Reached(_))
-    }
-
-    /// The rule that ended the run, in a word for scripts.
-    pub fn rule(&self) -> &'static str {
-        match self {
-            Self::Complete => "draws",
-            Self::Interrupted => "interrupt",
-            Self::TimeLimit => "time-limit",
-            Self::Reached(Reached { ess: Some(_), rhat: Some(_), .. }) => "until-ess,until-rhat",
-            Self::Reached(Reached { ess: Some(_), .. }) => "until-ess",
-            Self::Reached(_) => "until-rhat",
-            Self::Failed { .. } => "failure",
-        }
-    }
-}
-
-/// The stop rules that were met, each with what was found and what was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reached {
-    /// Draws of each chain until then.
-    pub draws: usize,
-    /// Effective draws of all chains together, of log π or the Hamming distance, whichever is fewer.
-    pub ess: Option<(f64, f64)>,
-    /// The larger split R-hat of the two.
-    pub rhat: Option<(f64, f64)>,
-}
-
-impl std::fmt::Display for Reached {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ess = self.ess.map(|(ess, asked)| {
-            format!("they are worth {ess:.0} independent ones ({asked} were asked for)")
-        });
-        let rhat = self
-            .rhat
-            .map(|(rhat, asked)| format!("R-hat is {rhat:.4} (at most {asked} was asked for)"));
-        let found: Vec<String> = ess.into_iter().chain(rhat).collect();
-        write!(f, "enough after {} draws: {}", self.draws, found.join(" and "))
-    }
-}
-
-/// Wall time of the two parts of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seconds {
-    /// Warm-up.
-    pub warmup: f64,
-    /// Kept draws.
-    pub draws: f64,
-}
+use std::collections::BTreeMap;
 
 /// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The settings it ran with.
     pub settings: Settings,
-    /// The model's space.
+    /// The space of the states as they are shown.
     pub space: Space,
+    /// What the kernel says of itself.
+    pub traits: KernelTraits,
     /// Threads that were used.
     pub threads: usize,
-    /// The kept draws.
+    /// The kept draws, if they were kept in memory.
     pub trace: Trace,
     /// The last state of each chain; after a failure, that of the failed chain may be half of a
     /// move.
@@ -120,4 +45,13 @@ pub struct Outcome {
     pub seconds: Seconds,
     /// How it ended.
     pub ended: Ended,
+    /// What the observers came to, by name.
+    pub(crate) observed: BTreeMap<String, Observed>,
+}
+
+impl Outcome {
+    /// What an observer of that name and type came to.
+    pub fn observed<O: Observer>(&self, name: &str) -> Option<&O::Output> {
+        self.observed.get(name)?.downcast_ref()
+    }
 }

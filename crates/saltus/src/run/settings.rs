@@ -1,30 +1,24 @@
 //! What a run is asked to do, and whether that can be done.
 
-use crate::kernel::closeness::Closeness;
-use crate::kernel::transition::Transition;
-use crate::model::Differences;
-use crate::sampler::{STEP_SIZES, Sampler, Scale};
-use crate::sink::SinkError;
-use crate::solver::Solver;
-use crate::space::Space;
-use crate::weight::Weight;
+use crate::draws::sink::SinkError;
+use crate::kernel::KernelTraits;
+use crate::sampler::{Sampler, SamplerError, check_tuning};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How to run.
+///
+/// ```
+/// use saltus::{Sampler, Settings};
+/// let settings = Settings { chains: 8, ..Settings::from(Sampler::pas()) };
+/// assert_eq!((settings.chains, settings.draws), (8, 5000));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Settings {
-    /// The sampler.
+    /// The sampler, and how its scale is found.
+    #[serde(flatten)]
     pub sampler: Sampler,
-    /// Its weight function.
-    pub weight: Weight,
-    /// How dlmc makes its rows; the others have no choice.
-    pub solver: Solver,
-    /// How close the values of a site are to each other, for samplers that have a weight function.
-    pub closeness: Closeness,
-    /// The differences it sees.
-    pub differences: Differences,
     /// Number of chains.
     pub chains: usize,
     /// Steps of each chain before the first kept draw; the scale is tuned during these.
@@ -37,17 +31,13 @@ pub struct Settings {
     pub seed: u64,
     /// Threads, or as many as the machine has. Results do not depend on it.
     pub threads: Option<usize>,
-    /// Acceptance to tune to, if not the sampler's own.
-    pub target_acceptance: Option<f64>,
-    /// A fixed scale; nothing is tuned then.
-    pub scale: Option<f64>,
     /// Wall time after which the run stops with what it has.
     pub time_limit: Option<Duration>,
-    /// Stop before all draws are made, once log π and the Hamming distance are both worth this many
-    /// independent draws. Looked at after fixed numbers of draws only, so that where a run stops is
-    /// as reproducible as its draws; so is the next.
+    /// Stop before all draws are made, once every observable is worth this many independent draws.
+    /// Looked at after fixed numbers of draws only, so that where a run stops is as reproducible as
+    /// its draws; so is the next.
     pub until_ess: Option<f64>,
-    /// Stop before all draws are made, once the split R-hat of both is at most this.
+    /// Stop before all draws are made, once the split R-hat of every observable is at most this.
     pub until_rhat: Option<f64>,
 }
 
@@ -55,22 +45,22 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             sampler: Sampler::default(),
-            weight: Weight::default(),
-            solver: Solver::default(),
-            closeness: Closeness::default(),
-            differences: Differences::default(),
             chains: 100,
             warmup: 3000,
             draws: 5000,
             thin: 1,
             seed: 0,
             threads: None,
-            target_acceptance: None,
-            scale: None,
             time_limit: None,
             until_ess: None,
             until_rhat: None,
         }
+    }
+}
+
+impl From<Sampler> for Settings {
+    fn from(sampler: Sampler) -> Self {
+        Self { sampler, ..Self::default() }
     }
 }
 
@@ -79,32 +69,14 @@ const LONGEST_WARMUP: usize = usize::MAX >> 8;
 
 /// Why a run could not begin, or why its draws could not be handed on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// A setting that must be positive is zero.
     #[error("{0} must be at least 1")]
     Zero(&'static str),
-    /// An acceptance that no tuning can reach.
-    #[error("the target acceptance must lie strictly between 0 and 1, got {0}")]
-    TargetAcceptance(f64),
-    /// A scale the sampler cannot use.
-    #[error("the scale of {sampler} must be {allowed}, got {scale}")]
-    Scale {
-        /// The sampler.
-        sampler: Sampler,
-        /// What it takes.
-        allowed: String,
-        /// What was given.
-        scale: f64,
-    },
-    /// A setting for tuning, given to a sampler that has no scale.
-    #[error("{0} has no scale: there is nothing to set or to tune")]
-    NoScale(Sampler),
-    /// A solver, given to a sampler that has none.
-    #[error("{0} has no solver to choose: that is about dlmc")]
-    NoSolver(Sampler),
-    /// Values at distances, given to a sampler that cannot use them.
-    #[error("{0}")]
-    Closeness(String),
+    /// A sampler that cannot be used as it is set.
+    #[error(transparent)]
+    Sampler(#[from] SamplerError),
     /// More steps than can be counted.
     #[error(
         "{warmup} steps of warm-up and {draws} draws of {thin} steps are more than can be counted"
@@ -119,7 +91,7 @@ pub enum RunError {
     },
     /// The model started a chain outside its space.
     #[error(
-        "the model started a chain with value {value} at site {site}; values go from 0 to {last}"
+        "the model started a chain with value {value} at site {site}, but values go from 0 to {last}"
     )]
     InitialState {
         /// The site.
@@ -129,7 +101,7 @@ pub enum RunError {
         /// The largest value there is.
         last: usize,
     },
-    /// Two observables of one name.
+    /// Two observables or observers of one name.
     #[error("there are two observables named '{0}'")]
     ObservableName(String),
     /// A stop rule that can never be met, or always is.
@@ -144,6 +116,9 @@ pub enum RunError {
     /// Threads could not be started.
     #[error("cannot start the threads: {0}")]
     Threads(String),
+    /// The code of a model or a kernel panicked before the first step.
+    #[error("the code of the model or kernel panicked: {0}")]
+    Panic(String),
 }
 
 impl Settings {
@@ -162,14 +137,8 @@ impl Settings {
         }
     }
 
-    /// What moves the chains.
-    pub(crate) fn transition(&self) -> Transition {
-        let &Self { sampler, weight, solver, differences, closeness, .. } = self;
-        Transition { sampler, weight, solver, differences, closeness, ..Transition::default() }
-    }
-
-    /// Fails with a sentence if a model of that space cannot be run like this.
-    pub fn check(&self, space: &Space) -> Result<(), RunError> {
+    /// Fails with a sentence if a kernel of those traits cannot be run like this.
+    pub fn check(&self, traits: &KernelTraits) -> Result<(), RunError> {
         let counts = [("chains", self.chains), ("draws", self.draws), ("thin", self.thin)];
         if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
             return Err(RunError::Zero(name));
@@ -196,51 +165,6 @@ impl Settings {
                 "the R-hat to stop at must be above 1, got {rhat}: chains that agree come close to 1"
             )));
         }
-        if let Some(target) = self.target_acceptance
-            && !(target > 0.0 && target < 1.0)
-        {
-            return Err(RunError::TargetAcceptance(target));
-        }
-        if self.solver != Solver::default() && self.sampler != Sampler::Dlmc {
-            return Err(RunError::NoSolver(self.sampler));
-        }
-        if let Closeness::Ordinal { length } = self.closeness {
-            let refused = |reason: String| Err(RunError::Closeness(reason));
-            if !(length > 0.0 && length.is_finite()) {
-                return refused(format!(
-                    "the length of ordinal values must be positive, got {length}"
-                ));
-            }
-            if !self.sampler.uses_weight() {
-                return refused(format!(
-                    "{} proposes blindly: nothing is ordinal to it",
-                    self.sampler
-                ));
-            }
-            if self.solver == Solver::Exact {
-                return refused("exact rows know only values that are all alike".to_owned());
-            }
-        }
-        let tunes = self.target_acceptance.is_some() || self.scale.is_some();
-        if tunes && self.sampler.scale() == Scale::None {
-            return Err(RunError::NoScale(self.sampler));
-        }
-        let Some(scale) = self.scale else {
-            return Ok(());
-        };
-        let (low, high, allowed) = match self.sampler.scale() {
-            Scale::Radius => {
-                let sites = space.sites();
-                (1.0, sites as f64, format!("a number of sites from 1 to {sites}"))
-            }
-            _ => {
-                let (low, high) = STEP_SIZES;
-                (low, high, format!("a step size from {low:e} to {high:e}"))
-            }
-        };
-        if !(low..=high).contains(&scale) {
-            return Err(RunError::Scale { sampler: self.sampler, allowed, scale });
-        }
-        Ok(())
+        Ok(check_tuning(traits, self.sampler.scale, self.sampler.target_acceptance)?)
     }
 }

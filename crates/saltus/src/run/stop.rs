@@ -2,9 +2,7 @@
 //! draws.
 
 use super::Settings;
-use super::outcome::Reached;
-use crate::sink::{Sink, SinkError};
-use crate::stats::{combined_ess, diagnose_weighted, split_rhat};
+use crate::control::Reached;
 
 /// The first look.
 const FIRST_LOOK: usize = 100;
@@ -14,14 +12,12 @@ const FIRST_LOOK: usize = 100;
 pub(super) struct StopRules {
     ess: Option<f64>,
     rhat: Option<f64>,
-    /// Which observable holds the weights of the draws, if they have any.
-    weights: Option<usize>,
 }
 
 impl StopRules {
-    pub(super) fn new(settings: &Settings, weights: Option<usize>) -> Option<Self> {
+    pub(super) fn new(settings: &Settings) -> Option<Self> {
         let Settings { until_ess: ess, until_rhat: rhat, .. } = *settings;
-        (ess.is_some() || rhat.is_some()).then_some(Self { ess, rhat, weights })
+        (ess.is_some() || rhat.is_some()).then_some(Self { ess, rhat })
     }
 
     /// The number of draws after which to look next: 100, and then a quarter more each time, so that
@@ -34,38 +30,25 @@ impl StopRules {
         look
     }
 
-    /// Whether all rules are met; then how.
+    /// Whether all rules are met by the effective draws and the R-hat of every observable; then how.
     pub(super) fn met(
         self,
         draws: usize,
-        sink: &mut dyn Sink,
-    ) -> Result<Option<Reached>, SinkError> {
+        observables: impl Iterator<Item = (f64, Option<f64>)>,
+    ) -> Option<Reached> {
         let (mut ess, mut rhat) = (f64::INFINITY, 1.0f64);
-        // log π and the Hamming distance.
-        for observable in 0..2 {
-            if let Some(weights) = self.weights {
-                let weights = sink.series(weights)?.into_owned();
-                let diagnosis = diagnose_weighted(&sink.series(observable)?, &weights);
-                ess = ess.min(diagnosis.ess_bulk.unwrap_or(0.0));
-                rhat = rhat.max(diagnosis.rhat.unwrap_or(f64::INFINITY));
-                continue;
-            }
-            let series = sink.series(observable)?;
-            if self.ess.is_some() {
-                ess = ess.min(combined_ess(&series).value());
-            }
-            if self.rhat.is_some() {
-                // Chains that never moved do not agree.
-                rhat = rhat.max(split_rhat(&series).unwrap_or(f64::INFINITY));
-            }
+        for (of_one, rhat_of_one) in observables {
+            ess = ess.min(of_one);
+            // Chains that never moved do not agree.
+            rhat = rhat.max(rhat_of_one.unwrap_or(f64::INFINITY));
         }
         let enough = self.ess.is_none_or(|asked| ess >= asked);
         let agree = self.rhat.is_none_or(|asked| rhat <= asked);
-        Ok((enough && agree).then(|| {
+        (enough && agree).then(|| {
             let ess = self.ess.map(|asked| (ess, asked));
             let rhat = self.rhat.map(|asked| (rhat, asked));
             Reached { draws, ess, rhat }
-        }))
+        })
     }
 }
 
@@ -82,5 +65,18 @@ mod tests {
         assert_eq!(looks, [0, 100, 125, 156, 195, 243, 303, 378]);
         // Where a run goes on from does not matter.
         assert_eq!(StopRules::next_look(130), 156);
+    }
+
+    #[test]
+    fn the_worst_observable_decides() {
+        let settings = Settings { until_ess: Some(50.0), ..Settings::default() };
+        let rules = StopRules::new(&settings).unwrap();
+        assert_eq!(rules.met(100, [(60.0, None), (49.0, Some(1.0))].into_iter()), None);
+        let reached = rules.met(100, [(60.0, None), (51.0, Some(1.0))].into_iter()).unwrap();
+        assert_eq!((reached.draws, reached.ess, reached.rhat), (100, Some((51.0, 50.0)), None));
+        let settings = Settings { until_rhat: Some(1.1), ..Settings::default() };
+        let rules = StopRules::new(&settings).unwrap();
+        assert_eq!(rules.met(100, [(60.0, Some(1.05)), (49.0, None)].into_iter()), None);
+        assert!(rules.met(100, [(60.0, Some(1.05))].into_iter()).is_some());
     }
 }

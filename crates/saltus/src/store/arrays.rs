@@ -8,10 +8,9 @@ use super::layout::{
 };
 use super::strip::{Strip, write_failed};
 use super::{StoreError, bits};
-use crate::run::Sites;
-use crate::sink::{ChainDraws, Plan, STATISTICS};
+use crate::draws::sink::{ChainDraws, Plan, STATISTICS};
+use crate::draws::sites::Sites;
 use crate::space::Space;
-use crate::trace::Trace;
 use crate::tune::Round;
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -49,12 +48,12 @@ impl Arrays {
             let array = layout::numbers(folder, name, chains)?;
             Ok(Strip::new(array, chains, 1, Chunk::of_numbers(chains), f64::NAN))
         });
-        let states = layout::states(keep, &space).map(|(path, bytes)| {
-            let array = layout::state_rows(folder, &path, chains, bytes, &space)?;
+        let states = layout::states(keep, space).map(|(path, bytes)| {
+            let array = layout::state_rows(folder, &path, chains, bytes, space)?;
             Ok(Strip::new(array, chains, bytes, Chunk::of_states(chains, bytes), 0))
         });
         Ok(Self {
-            space,
+            space: space.clone(),
             keep,
             chains,
             names: names.to_vec(),
@@ -85,17 +84,6 @@ impl Arrays {
         written.chain(self.states.iter().map(Strip::written)).min().unwrap_or(0)
     }
 
-    /// All draws of an observable, chain by chain.
-    pub(super) fn series(&self, observable: usize) -> Result<Vec<Vec<f64>>, StoreError> {
-        self.numbers[observable].series()
-    }
-
-    /// All numbers in memory.
-    pub(super) fn trace(&self) -> Result<Trace, StoreError> {
-        let series = self.numbers.iter().map(Strip::series).collect::<Result<_, _>>()?;
-        Ok(Trace::of_series(self.names.clone(), series))
-    }
-
     /// Takes draws a chunk at a time, so that all arrays come to the same length should the disk be
     /// full.
     pub(super) fn take(
@@ -103,7 +91,7 @@ impl Arrays {
         folder: &Arc<Folder>,
         draws: &[ChainDraws],
     ) -> Result<(), StoreError> {
-        let count = draws.first().map_or(0, |chain| chain.draws);
+        let count = draws.first().map_or(0, ChainDraws::draws);
         let at_once = Chunk::of_numbers(self.chains).draws;
         for first in (0..count).step_by(at_once) {
             let part = first..count.min(first + at_once);
@@ -114,12 +102,12 @@ impl Arrays {
     }
 
     fn take_part(&mut self, draws: &[ChainDraws], part: Range<usize>) -> Result<(), StoreError> {
-        let observables = self.names.len();
         for (number, strip) in self.numbers.iter_mut().enumerate() {
-            strip.push(part.len(), |chain| match number.checked_sub(observables) {
-                None => &draws[chain].series[number][part.clone()],
-                Some(statistic) => &draws[chain].statistics[statistic][part.clone()],
-            })?;
+            let of_chain = |chain: &ChainDraws| -> Vec<f64> {
+                chain.column(number).skip(part.start).take(part.len()).collect()
+            };
+            let columns: Vec<Vec<f64>> = draws.iter().map(of_chain).collect();
+            strip.push(part.len(), |chain| &columns[chain][..])?;
         }
         if let Some(states) = &mut self.states {
             let sites = self.space.sites();

@@ -3,17 +3,16 @@
 use super::StoreError;
 use super::folder::Folder;
 use super::framed::Frame;
-use crate::checkpoint::Checkpoint;
+use crate::run::Checkpoint;
 
 /// Its name in a store.
 pub(super) const CHECKPOINT: &str = "checkpoint";
 const FRAME: Frame =
-    Frame { magic: b"saltus checkpoint\n", version: 1, name: "a checkpoint of saltus" };
+    Frame { magic: b"saltus checkpoint\n", version: 2, name: "a checkpoint of saltus" };
 
 /// Puts a checkpoint in the place of the last.
-pub(super) fn write(folder: &Folder, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-    let bytes = FRAME.encode(checkpoint).map_err(|reason| damaged(folder, reason))?;
-    folder.write(CHECKPOINT, &bytes)
+pub(super) fn write(folder: &Folder, checkpoint: &[u8]) -> Result<(), StoreError> {
+    folder.write(CHECKPOINT, &FRAME.enclose(checkpoint))
 }
 
 /// The checkpoint of a store, if it has one.

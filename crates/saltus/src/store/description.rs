@@ -1,8 +1,8 @@
 //! What a store says about its run.
 
-use crate::kernel::StepFailure;
-use crate::model::ModelError;
-use crate::run::{Ended, Reached, Seconds, Settings};
+use crate::control::{Ended, Reached, Seconds};
+use crate::error::{ModelError, StepFailure};
+use crate::run::Settings;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
@@ -28,10 +28,17 @@ pub struct Description {
     pub description: Option<String>,
     /// Number of sites.
     pub sites: usize,
-    /// Values per site.
+    /// Values per site; the largest number of values if they differ.
     pub values: usize,
-    /// Rows and columns, if the sites form a lattice.
-    pub lattice: Option<[usize; 2]>,
+    /// Values of every site, if they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cardinalities: Option<Vec<usize>>,
+    /// How the sites are arranged, the last dimension running fastest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Vec<usize>>,
+    /// What the kernel is called, if it is not one of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
     /// The settings of the run.
     pub settings: Settings,
     /// What is kept of whole states.
@@ -48,11 +55,28 @@ impl Description {
             description: None,
             sites: space.sites(),
             values: space.values(),
-            lattice: None,
+            cardinalities: (!space.is_uniform())
+                .then(|| (0..space.sites()).map(|site| space.values_at(site)).collect()),
+            shape: space.shape().map(<[usize]>::to_vec),
+            kernel: None,
             // These two differ between runs of the same draws.
             settings: Settings { threads: None, time_limit: None, ..settings.clone() },
             keep: Keep::None,
             config: serde_json::Value::Null,
+        }
+    }
+}
+
+impl Description {
+    /// The space of the stored states.
+    pub fn space(&self) -> Result<Space, ModelError> {
+        let space = match &self.cardinalities {
+            None => Space::new(self.sites, self.values)?,
+            Some(cardinalities) => Space::mixed(cardinalities)?,
+        };
+        match &self.shape {
+            None => Ok(space),
+            Some(shape) => space.with_shape(shape),
         }
     }
 }

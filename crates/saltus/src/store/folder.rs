@@ -1,8 +1,9 @@
 //! A folder of files that are never seen half-written: each is written under another name and renamed.
 
 use super::StoreError;
+use crate::files::{Durability, atomic_write};
 use std::fs::{self, File, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,15 +60,14 @@ impl Folder {
     /// Puts a file in place at once.
     pub(crate) fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(key);
-        let mut partial = path.clone().into_os_string();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        let written = self.put(&path, &partial, bytes);
-        written.map_err(|error| {
-            // Whatever room there is shall be left to others.
-            let _ = fs::remove_file(&partial);
-            failed("write", &path, &error)
-        })?;
+        let written = match atomic_write(&path, bytes, Durability::Later) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir_all(path.parent().unwrap_or(&self.root))
+                    .and_then(|()| atomic_write(&path, bytes, Durability::Later))
+            }
+            written => written,
+        };
+        written.map_err(|error| failed("write", &path, &error))?;
         self.unsynced().0.push(path);
         Ok(())
     }
@@ -92,18 +92,6 @@ impl Folder {
         }
         unsynced.1 = Instant::now();
         Ok(())
-    }
-
-    fn put(&self, path: &Path, partial: &Path, bytes: &[u8]) -> std::io::Result<()> {
-        let mut file = match File::create(partial) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(path.parent().unwrap_or(&self.root))?;
-                File::create(partial)?
-            }
-            opened => opened?,
-        };
-        file.write_all(bytes)?;
-        fs::rename(partial, path)
     }
 
     /// Keeps other processes from writing here.

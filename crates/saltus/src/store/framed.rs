@@ -23,15 +23,19 @@ impl Frame {
 
     /// The bytes of a file; the error is the reason alone.
     pub(crate) fn encode<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, String> {
+        let content = postcard::to_stdvec(value);
+        let content = content.map_err(|error| format!("it cannot be written down: {error}"))?;
+        Ok(self.enclose(&content))
+    }
+
+    /// The bytes of a file, around a value that is written down already.
+    pub(crate) fn enclose(&self, content: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::from(self.magic);
         bytes.extend(self.version.to_le_bytes());
-        bytes.extend([0; 8]);
-        let mut bytes = postcard::to_extend(value, bytes)
-            .map_err(|error| format!("it cannot be written down: {error}"))?;
-        let length = (bytes.len() - self.header()) as u64;
-        bytes[self.header() - 8..self.header()].copy_from_slice(&length.to_le_bytes());
+        bytes.extend((content.len() as u64).to_le_bytes());
+        bytes.extend(content);
         bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
-        Ok(bytes)
+        bytes
     }
 
     /// The value of a file; the error is the reason alone.

@@ -3,9 +3,9 @@
 use super::StoreError;
 use super::description::Keep;
 use super::folder::Folder;
-use crate::sink::STATISTICS;
+use crate::draws::sink::STATISTICS;
+use crate::draws::trace::{LOG_PROB, WEIGHT};
 use crate::space::Space;
-use crate::trace::{LOG_PROB, WEIGHT};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
 use std::sync::Arc;

@@ -5,15 +5,17 @@ use super::folder::Folder;
 use super::layout::{self, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged};
 use super::strip::Number;
 use super::{StoreError, bits, checkpoint_file, strip};
-use crate::checkpoint::Checkpoint;
-use crate::run::{Ended, Outcome, SiteCounts, Sites};
-use crate::sink::STATISTICS;
+use crate::control::Ended;
+use crate::draws::sink::STATISTICS;
+use crate::draws::sites::{SiteCounts, Sites};
+use crate::draws::trace::{LOG_PROB, Trace};
+use crate::run::{Checkpoint, Outcome};
 use crate::space::Space;
 use crate::stats::Overlap;
-use crate::trace::{LOG_PROB, Trace};
 use crate::tune::Round;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -78,8 +80,7 @@ impl Stored {
             Value::Object(metadata) => metadata,
             _ => return Err(damaged(&file, "it does not list its arrays")),
         };
-        let Description { sites, values, .. } = known.run;
-        let space = Space::new(sites, values).map_err(|error| damaged(&file, error))?;
+        let space = known.run.space().map_err(|error| damaged(&file, error))?;
         let folder = Arc::new(folder);
         let mut stored = Self { folder, attributes, known, metadata, space, draws: 0 };
         // A run that was cut off before it began has no arrays yet.
@@ -111,8 +112,8 @@ impl Stored {
     }
 
     /// The space of its states.
-    pub fn space(&self) -> Space {
-        self.space
+    pub fn space(&self) -> &Space {
+        &self.space
     }
 
     /// Number of chains.
@@ -250,8 +251,11 @@ impl Stored {
         let steps = draws * settings.thin as f64;
         let last = self.draws.saturating_sub(1)..self.draws;
         let last_states = (0..self.chains()).map(|chain| self.states(chain, last.clone()));
+        let traits = settings.sampler.traits(&self.space);
         Ok(Outcome {
-            space: self.space,
+            space: self.space.clone(),
+            traits,
+            observed: BTreeMap::new(),
             threads,
             scale: self.scale(),
             acceptance: acceptance.iter().sum::<f64>() / draws,

@@ -144,19 +144,6 @@ where
         }
         Ok(())
     }
-
-    /// All draws, chain by chain.
-    pub(super) fn series(&self) -> Result<Vec<Vec<T>>, StoreError> {
-        let width = self.chunk.draws;
-        let full = self.draws / width * width;
-        let chains = read(&self.array, self.chunk, self.row, 0..self.chains, 0..full)?;
-        let rest = (self.draws - full) * self.row;
-        let with_rest = |(chain, mut series): (usize, Vec<T>)| {
-            series.extend_from_slice(&self.buffer[chain * width * self.row..][..rest]);
-            series
-        };
-        Ok(chains.into_iter().enumerate().map(with_rest).collect())
-    }
 }
 
 fn name_of(array: &Array<Folder>) -> &str {

@@ -6,13 +6,12 @@ use super::folder::{Folder, Lock, failed};
 use super::layout::{self, GROUPS, damaged};
 use super::reader::{ROOT, Stored, TIMING};
 use super::{StoreError, checkpoint_file};
-use crate::checkpoint::Checkpoint;
-use crate::run::{Ended, Sites};
-use crate::sink::{ChainDraws, Plan, Saved, Sink, SinkError};
-use crate::trace::Trace;
+use crate::control::{Ended, Seconds};
+use crate::draws::sink::{ChainDraws, Plan, Saved, Sink, SinkError};
+use crate::draws::sites::Sites;
+use crate::run::Checkpoint;
 use crate::tune::Round;
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -74,12 +73,12 @@ impl StoreWriter {
         Ok(writer)
     }
 
-    /// The store of a run that is to go on, and from where; from the beginning if there is no
-    /// checkpoint yet. What is described anew takes the place of the old description.
+    /// The store of a run that is to go on, from where, and the wall time it took so far; from the
+    /// beginning if there is no checkpoint yet. What is described anew takes the place of the old description.
     pub fn resume(
         path: impl AsRef<Path>,
         description: Description,
-    ) -> Result<(Self, Option<Checkpoint>), StoreError> {
+    ) -> Result<(Self, Option<Checkpoint>, Seconds), StoreError> {
         let folder = Folder::new(path.as_ref());
         // Nothing is left behind in a folder that is not a store.
         if !Stored::is_store(path.as_ref()) {
@@ -92,12 +91,12 @@ impl StoreWriter {
             _lock: lock,
             description,
             found: stored.draws(),
-            rounds: Vec::new(),
+            rounds: stored.checkpoint()?.map_or(Vec::new(), |one| one.rounds().to_vec()),
             scale: stored.scale(),
             sites: None,
             arrays: None,
         };
-        Ok((writer, stored.checkpoint()?))
+        Ok((writer, stored.checkpoint()?, stored.timing()?.seconds))
     }
 
     fn arrays(&mut self) -> Result<&mut Arrays, StoreError> {
@@ -205,9 +204,8 @@ impl Sink for StoreWriter {
             return Err(SinkError(sentence));
         }
         let mut arrays = Arrays::new(&self.folder, self.description.keep, plan)?;
-        if let Some(checkpoint) = plan.resumed {
-            arrays.rewind(checkpoint.draws())?;
-            self.rounds.clone_from(&checkpoint.rounds);
+        if let Some(draws) = plan.resumed {
+            arrays.rewind(draws)?;
         }
         arrays.write_chain_coordinates(&self.folder)?;
         self.arrays = Some(arrays);
@@ -225,10 +223,6 @@ impl Sink for StoreWriter {
             self.rescue();
         }
         Ok(taken?)
-    }
-
-    fn series(&mut self, observable: usize) -> Result<Cow<'_, [Vec<f64>]>, SinkError> {
-        Ok(Cow::Owned(self.arrays()?.series(observable)?))
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<(), SinkError> {
@@ -253,9 +247,5 @@ impl Sink for StoreWriter {
             checkpoint_file::write(&self.folder, checkpoint)?;
         }
         Ok(())
-    }
-
-    fn trace(&mut self) -> Result<Trace, SinkError> {
-        Ok(self.arrays()?.trace()?)
     }
 }

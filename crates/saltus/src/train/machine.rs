@@ -1,9 +1,9 @@
 //! The machine that is being trained: its parameters, laid out for learning.
 
-use super::streams;
 use crate::data::Examples;
 use crate::math::matrix::PackedMatrix;
 use crate::rng::ChainRng;
+use crate::rng::{Learning, Stream};
 use crate::space::Space;
 
 /// Hidden units are filled up to whole groups of this many, which are added up in registers.
@@ -41,7 +41,7 @@ impl Machine {
     pub(super) fn new(space: Space, hidden: usize, mean: &[f32], seed: u64) -> Self {
         let table = space.diff_len();
         let stride = hidden.next_multiple_of(LANES);
-        let mut rng = ChainRng::new(seed, streams::weights());
+        let mut rng = ChainRng::new(seed, Stream::Learning(Learning::Weights, 0));
         let reach = 1.0 / (table as f64).sqrt();
         let mut weights = vec![0.0; table * stride];
         for unit in 0..hidden {

@@ -4,6 +4,7 @@ use super::*;
 use crate::Model;
 use crate::math::{log_sum_exp, softplus};
 use crate::model::rbm::Rbm;
+use crate::rng::{Learning, Stream};
 use crate::space::{Space, States};
 
 /// log π of a state, straight from the formula. Parameters: weights [hidden][row], hidden biases,
@@ -62,7 +63,7 @@ fn phase(machine: &Machine, states: &[u8]) -> Phase {
 }
 
 fn rngs(count: usize) -> Vec<ChainRng> {
-    (0..count).map(|row| ChainRng::new(5, streams::chain(row))).collect()
+    (0..count).map(|row| ChainRng::new(5, Stream::Learning(Learning::Chain, row as u64))).collect()
 }
 
 fn all_states(space: &Space) -> Vec<Vec<u8>> {
@@ -90,7 +91,7 @@ fn probabilities(space: &Space, hidden: usize, parameters: &[f64]) -> Vec<f64> {
 /// A machine with parameters that have nothing to do with each other.
 fn uneven_machine(values: usize) -> Machine {
     let space = Space::new(3, values).unwrap();
-    let mut machine = Machine::new(space, 2, &vec![0.3; space.diff_len()], 0);
+    let mut machine = Machine::new(space.clone(), 2, &vec![0.3; space.diff_len()], 0);
     let number = |index: usize| ((index * 37 + 11) % 29) as f32 / 12.0 - 1.1;
     for (row, weights) in machine.weights.chunks_exact_mut(machine.stride).enumerate() {
         weights[..2].copy_from_slice(&[number(row), number(row + 50)]);
@@ -123,7 +124,7 @@ fn divergence(from: &[f64], to: &[f64]) -> f64 {
 fn the_loss_has_the_gradient_of_finite_differences() {
     for values in [2, 3] {
         let machine = uneven_machine(values);
-        let (space, here) = (machine.space, parameters(&machine));
+        let (space, here) = (machine.space.clone(), parameters(&machine));
         let (data, chains) = ([1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 1], [0, 1, 1, 1, 1, 1]);
         let found = gradient(&machine, &data, &chains);
         let mean = |parameters: &[f64], states: &[u8]| {
@@ -139,7 +140,7 @@ fn the_loss_has_the_gradient_of_finite_differences() {
 fn over_all_states_it_is_the_gradient_of_the_exact_likelihood() {
     for values in [2, 3] {
         let machine = uneven_machine(values);
-        let (space, here) = (machine.space, parameters(&machine));
+        let (space, here) = (machine.space.clone(), parameters(&machine));
         let data = [1, 0, 1, 0, 0, 1, 1, 1, 0];
         let mut found = vec![0.0; here.len()];
         for (state, p) in all_states(&space).iter().zip(probabilities(&space, 2, &here)) {
@@ -175,7 +176,7 @@ fn compare(found: &[f64], here: &[f64], loss: impl Fn(&[f64]) -> f64) {
 fn a_look_agrees_with_the_formula_and_with_the_model() {
     for values in [2, 3] {
         let machine = uneven_machine(values);
-        let (space, parameters) = (machine.space, parameters(&machine));
+        let (space, parameters) = (machine.space.clone(), parameters(&machine));
         let visible = &machine.visible_bias;
         let weights = machine.weights_by_unit();
         let model = Rbm::new(values, &weights, &machine.hidden_bias[..2], visible, None).unwrap();
@@ -244,9 +245,9 @@ fn a_small_distribution_is_learnt() {
             ..TrainSettings::default()
         };
         let mean = clamped_mean(&examples);
-        let start = Machine::new(space, hidden, &mean, 0);
+        let start = Machine::new(space.clone(), hidden, &mean, 0);
         let from = divergence(&exact, &probabilities(&space, hidden, &parameters(&start)));
-        let trained = train_rbm(&examples, &settings, |_| Wish::Continue).unwrap();
+        let trained = train_rbm(&examples, &settings, |_| Control::Continue).unwrap();
         let learnt = probabilities(&space, hidden, &parameters(&trained.machine));
         let to = divergence(&exact, &learnt);
         assert!(from > 0.3 && to < 0.03, "{values} values, {method}: {from} → {to}");
@@ -267,7 +268,7 @@ fn small_training(method: Method, values: usize, threads: usize) -> Trained {
         seed: 3,
         threads: Some(threads),
     };
-    train_rbm(&examples, &settings, |_| Wish::Continue).unwrap()
+    train_rbm(&examples, &settings, |_| Control::Continue).unwrap()
 }
 
 #[test]
@@ -328,7 +329,7 @@ fn a_network_is_saved_with_both_machines() {
     let (examples, _) = examples(3, |index| 3 + index % 5);
     let hidden = examples.hidden_units_of(bottom.machine().unwrap()).unwrap();
     let settings = TrainSettings { hidden: 6, steps: 2, batch: 20, ..TrainSettings::default() };
-    let top = train_rbm(&hidden, &settings, |_| Wish::Continue).unwrap();
+    let top = train_rbm(&hidden, &settings, |_| Control::Continue).unwrap();
     let bytes = std::fs::read(path("bottom")).unwrap();
     top.save_on_top_of(&bytes, path("network"), "top").unwrap();
     let (network, one) = (Layers::load(path("network")), Layers::load(path("bottom")));
@@ -350,7 +351,7 @@ fn a_network_is_saved_with_both_machines() {
 #[test]
 fn a_machine_starts_from_the_data() {
     let space = Space::new(2, 2).unwrap();
-    let examples = Examples::new(space, vec![0, 1, 0, 1, 0, 0, 0, 1]).unwrap();
+    let examples = Examples::new(space.clone(), vec![0, 1, 0, 1, 0, 0, 0, 1]).unwrap();
     let mean = clamped_mean(&examples);
     assert_eq!(mean, [0.01, 0.75]);
     let machine = Machine::new(space, 500, &mean, 1);
@@ -363,7 +364,7 @@ fn a_machine_starts_from_the_data() {
     assert!(found.mean.abs() < 0.05 && (found.sd - (1.0f64 / 6.0).sqrt()).abs() < 0.03);
 
     let space = Space::new(1, 3).unwrap();
-    let examples = Examples::new(space, vec![0, 2, 2, 2]).unwrap();
+    let examples = Examples::new(space.clone(), vec![0, 2, 2, 2]).unwrap();
     let machine = Machine::new(space, 1, &clamped_mean(&examples), 1);
     for (bias, frequency) in machine.visible_bias.iter().zip([0.25f32, 0.01, 0.75]) {
         assert!((bias - frequency.ln()).abs() < 1e-6);
@@ -376,7 +377,7 @@ fn divergence_is_reported_with_the_update() {
     let diverges_at = |learning_rate| {
         let settings = TrainSettings { batch: 20, epochs: 100, steps: 1, ..Default::default() };
         let settings = TrainSettings { learning_rate, ..settings };
-        match train_rbm(&examples, &settings, |_| Wish::Continue) {
+        match train_rbm(&examples, &settings, |_| Control::Continue) {
             Err(failed @ TrainError::Diverged { update, .. }) => {
                 assert!(failed.to_string().contains(&format!("at update {update}: ")), "{failed}");
                 update
@@ -407,7 +408,7 @@ fn a_monitor_can_stop_and_is_told_everything() {
     let mut seen = Vec::new();
     let trained = train_rbm(&examples, &settings, |progress| {
         seen.push((progress.update, progress.updates));
-        if progress.update == 3 { Wish::Stop } else { Wish::Continue }
+        if progress.update == 3 { Control::Stop } else { Control::Continue }
     })
     .unwrap();
     assert_eq!(seen, [(1, 8), (2, 8), (3, 8)]);
@@ -435,7 +436,7 @@ fn settings_that_make_no_sense_are_refused() {
         (TrainSettings { epochs: usize::MAX, batch: 4, ..good }, "more than can be counted"),
     ];
     for (settings, sentence) in cases {
-        let failed = train_rbm(&examples, &settings, |_| Wish::Continue).unwrap_err();
+        let failed = train_rbm(&examples, &settings, |_| Control::Continue).unwrap_err();
         assert!(failed.to_string().contains(sentence), "{failed}");
     }
     assert!("pcd".parse() == Ok(Method::Pcd));

@@ -4,11 +4,12 @@ use super::file;
 use super::gibbs::{BLOCK, Workspace};
 use super::gradient::Phase;
 use super::machine::{Machine, draw_independent};
-use super::{MachineStatistics, Report, Statistics, TrainError, TrainSettings, pool, streams};
+use super::{MachineStatistics, Report, Statistics, TrainError, TrainSettings, pool};
 use crate::dbn::PREFIXES;
-use crate::model::ModelError;
+use crate::error::ModelError;
 use crate::model::rbm::Rbm;
 use crate::rng::ChainRng;
+use crate::rng::{Learning, Stream};
 use crate::space::Space;
 use crate::tensor_file::Tensor;
 use std::path::Path;
@@ -72,7 +73,9 @@ impl Trained {
         let machine = &self.machine;
         let mut chains = Phase::new(machine, count);
         let mut rngs: Vec<_> = (0..count)
-            .map(|number| ChainRng::new(self.settings.seed, streams::sample(number)))
+            .map(|number| {
+                ChainRng::new(self.settings.seed, Stream::Learning(Learning::Sample, number as u64))
+            })
             .collect();
         for (state, rng) in chains.states.chunks_exact_mut(machine.space.sites()).zip(&mut rngs) {
             draw_independent(&machine.space, &self.data_mean, rng, state);

@@ -1,6 +1,7 @@
 //! The course of a training as a picture: what people watch, over its iterations.
 
-use super::report::{ACCEPTANCE, CHANGED, GAP, mean};
+use super::folder::Iteration;
+use super::report::mean;
 use crate::plot::axis::Axis;
 use crate::plot::frame::{COLOURS, GROUND, Row, TOP};
 
@@ -8,16 +9,16 @@ use crate::plot::frame::{COLOURS, GROUND, Row, TOP};
 const POINTS: usize = 400;
 
 /// Energy gap, acceptance and changed sites.
-pub fn draw(history: &[Vec<f64>], title: &str) -> String {
+pub fn draw(history: &[Iteration], title: &str) -> String {
     let mut row = Row::new(3, title);
-    let charts = [
-        (GAP, "energy gap: mean of the data − mean of the chains"),
-        (ACCEPTANCE, "acceptance"),
-        (CHANGED, "sites changed per step"),
+    let charts: [(Number, &str); 3] = [
+        (|row| row.energy_gap, "energy gap: mean of the data − mean of the chains"),
+        (|row| row.acceptance, "acceptance"),
+        (|row| row.sites_changed_per_step, "sites changed per step"),
     ];
     let iterations = history.len() as f64;
-    for (number, (column, name)) in charts.into_iter().enumerate() {
-        let points = means(history, column);
+    for (number, (of_row, name)) in charts.into_iter().enumerate() {
+        let points = means(history, of_row);
         let mut frame = row.frame(number);
         frame.title(name);
         let x = frame.x_axis(iterations.max(1.0));
@@ -33,10 +34,13 @@ pub fn draw(history: &[Vec<f64>], title: &str) -> String {
     ))
 }
 
-/// Iterations and means of a column.
-fn means(history: &[Vec<f64>], column: usize) -> Vec<(f64, f64)> {
+/// A number of an iteration.
+type Number = fn(&Iteration) -> f64;
+
+/// Iterations and means of a number.
+fn means(history: &[Iteration], number: Number) -> Vec<(f64, f64)> {
     let lines = history.chunks(history.len().div_ceil(POINTS).max(1));
-    let points = lines.map(|lines| (mean(lines, 0), mean(lines, column)));
+    let points = lines.map(|lines| (mean(lines, |row| row.iteration as f64), mean(lines, number)));
     points.filter(|(_, mean)| mean.is_finite()).collect()
 }
 
@@ -55,9 +59,13 @@ mod tests {
 
     #[test]
     fn points_are_means_and_axes_hold_them() {
-        let line = |iteration: usize| vec![iteration as f64, 0.0, 0.0, -(iteration as f64)];
-        let history: Vec<Vec<f64>> = (1..=800).map(line).collect();
-        let points = means(&history, GAP);
+        let row = |iteration: usize| Iteration {
+            iteration,
+            energy_gap: -(iteration as f64),
+            ..Iteration::default()
+        };
+        let history: Vec<Iteration> = (1..=800).map(row).collect();
+        let points = means(&history, |row| row.energy_gap);
         assert_eq!((points.len(), points[0]), (400, (1.5, -1.5)));
         let (low, high) = range(&points);
         assert!(low < -799.5 && high > 0.0, "{low} {high}");

@@ -1,14 +1,42 @@
 //! The folder of a training: its files, and what is in it when it is stopped, resumed or diverges.
 
 use crate::failure::Failure;
+use saltus::files::{Durability, atomic_write};
 use saltus_nn::train::{Checkpoint, Report};
+use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The first line of the history.
-const COLUMNS: &str = "iteration,data_log_prob,chain_log_prob,energy_gap,acceptance,sites_changed_per_step,scale,\
-                       learning_rate,seconds";
+/// An iteration in the history; its fields are the columns of the file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Iteration {
+    pub iteration: usize,
+    pub data_log_prob: f64,
+    pub chain_log_prob: f64,
+    pub energy_gap: f64,
+    pub acceptance: f64,
+    pub sites_changed_per_step: f64,
+    pub scale: Option<f64>,
+    pub learning_rate: f64,
+    pub seconds: f64,
+}
+
+impl From<&Report> for Iteration {
+    fn from(report: &Report) -> Self {
+        Self {
+            iteration: report.iteration,
+            data_log_prob: report.data_log_prob,
+            chain_log_prob: report.chain_log_prob,
+            energy_gap: report.energy_gap(),
+            acceptance: report.acceptance,
+            sites_changed_per_step: report.changed,
+            scale: report.scale,
+            learning_rate: report.learning_rate,
+            seconds: report.seconds,
+        }
+    }
+}
 
 /// Where a training is kept.
 pub struct Folder {
@@ -75,37 +103,42 @@ impl Folder {
         for file in self.files() {
             fs::remove_file(file).map_err(cannot)?;
         }
-        fs::write(self.history_file(), format!("{COLUMNS}\n")).map_err(cannot)
+        self.write_history(&[])
     }
 
     /// Adds iterations to the history.
     pub fn append(&self, reports: &[Report]) -> Result<(), Failure> {
-        let lines: String = reports.iter().map(line).collect();
+        let rows: Vec<Iteration> = reports.iter().map(Iteration::from).collect();
+        let lines = lines(&rows, false).map_err(|error| self.not_written(error))?;
         OpenOptions::new()
             .append(true)
             .open(self.history_file())
-            .and_then(|mut file| file.write_all(lines.as_bytes()))
-            .map_err(|error| self.failed(&format!("cannot be written: {error}")))
+            .and_then(|mut file| file.write_all(&lines))
+            .map_err(|error| self.not_written(error))
     }
 
     /// Cuts the history back to an iteration: a training that was killed may have written on.
     pub fn forget_after(&self, iteration: usize) -> Result<(), Failure> {
-        let text = fs::read_to_string(self.history_file()).unwrap_or_default();
-        let kept = text.lines().skip(1).filter(|line| {
-            let number = line.split(',').next().and_then(|number| number.parse().ok());
-            number.is_some_and(|number: usize| number <= iteration)
-        });
-        let lines: Vec<&str> = std::iter::once(COLUMNS).chain(kept).collect();
-        fs::write(self.history_file(), lines.join("\n") + "\n")
-            .map_err(|error| self.failed(&format!("cannot be written: {error}")))
+        let mut rows = self.history().unwrap_or_default();
+        rows.retain(|row| row.iteration <= iteration);
+        self.write_history(&rows)
     }
 
-    /// All iterations, as rows of numbers in the order of the columns.
-    pub fn history(&self) -> Result<Vec<Vec<f64>>, Failure> {
-        let text = fs::read_to_string(self.history_file())
+    /// All iterations; a line that was cut off by a kill is left out.
+    pub fn history(&self) -> Result<Vec<Iteration>, Failure> {
+        let file = fs::File::open(self.history_file())
             .map_err(|error| self.failed(&format!("cannot be read: {error}")))?;
-        let number = |field: &str| field.parse().unwrap_or(f64::NAN);
-        Ok(text.lines().skip(1).map(|line| line.split(',').map(number).collect()).collect())
+        Ok(csv::Reader::from_reader(file).into_deserialize().filter_map(Result::ok).collect())
+    }
+
+    fn write_history(&self, rows: &[Iteration]) -> Result<(), Failure> {
+        lines(rows, true)
+            .and_then(|lines| Ok(atomic_write(&self.history_file(), &lines, Durability::Now)?))
+            .map_err(|error| self.not_written(error))
+    }
+
+    fn not_written(&self, error: impl std::fmt::Display) -> Failure {
+        self.failed(&format!("cannot be written: {error}"))
     }
 
     /// Adds to a failure what it left in place.
@@ -132,16 +165,23 @@ fn is_of_samples(path: &Path) -> bool {
     number.is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
-fn line(report: &Report) -> String {
-    let Report { iteration, data_log_prob, chain_log_prob, acceptance, changed, scale, .. } =
-        report;
-    let scale = scale.map(|scale| scale.to_string()).unwrap_or_default();
-    format!(
-        "{iteration},{data_log_prob},{chain_log_prob},{},{acceptance},{changed},{scale},{},{}\n",
-        report.energy_gap(),
-        report.learning_rate,
-        report.seconds
-    )
+/// Lines of the history, with their heading if that is wanted.
+fn lines(rows: &[Iteration], heading: bool) -> csv::Result<Vec<u8>> {
+    let mut lines = csv::WriterBuilder::new().has_headers(heading).from_writer(Vec::new());
+    for row in rows {
+        lines.serialize(row)?;
+    }
+    if heading && rows.is_empty() {
+        // The heading of a row that is taken off again.
+        lines.serialize(Iteration::default())?;
+    }
+    let bytes = lines.into_inner().map_err(|error| error.into_error())?;
+    match heading && rows.is_empty() {
+        true => {
+            Ok(bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default().to_vec())
+        }
+        false => Ok(bytes),
+    }
 }
 
 #[cfg(test)]

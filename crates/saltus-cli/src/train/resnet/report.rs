@@ -1,7 +1,7 @@
 //! What is said of the training of a deep model: before it, after it, and to scripts.
 
 use super::count;
-use super::folder::Folder;
+use super::folder::{Folder, Iteration};
 use crate::arguments::Backend;
 use crate::failure::Failure;
 use crate::table::{finish, plain_table, wrap};
@@ -42,11 +42,11 @@ impl About {
     }
 }
 
-/// "dlmc (sqrt)", or the sampler alone if it has no weight function.
+/// "dlmc (sqrt)", or the sampler alone if it has no balancing function.
 fn sampler_in_words(settings: &TrainSettings) -> String {
-    let TrainSettings { sampler, weight, .. } = settings;
-    match sampler.uses_weight() {
-        true => format!("{sampler} ({weight})"),
+    let sampler = &settings.sampler;
+    match sampler.method.is_balanced() {
+        true => format!("{sampler} ({})", sampler.balancing),
         false => sampler.to_string(),
     }
 }
@@ -106,16 +106,9 @@ struct Json<'a> {
     files: Vec<String>,
 }
 
-/// The places of numbers in a line of the history.
-pub const GAP: usize = 3;
-pub const ACCEPTANCE: usize = 4;
-pub const CHANGED: usize = 5;
-const SCALE: usize = 6;
-const SECONDS: usize = 8;
-
-/// The mean of a column over lines of the history.
-pub fn mean(lines: &[Vec<f64>], column: usize) -> f64 {
-    lines.iter().filter_map(|line| line.get(column)).sum::<f64>() / lines.len() as f64
+/// The mean of a number over iterations.
+pub fn mean(iterations: &[Iteration], number: impl Fn(&Iteration) -> f64) -> f64 {
+    iterations.iter().map(number).sum::<f64>() / iterations.len() as f64
 }
 
 /// One object for scripts.
@@ -124,12 +117,11 @@ pub fn print_json<N: Network + 'static>(
     architecture: &Architecture,
     training: &Training<'_, N>,
     complete: bool,
-    history: &[Vec<f64>],
+    history: &[Iteration],
     folder: &Folder,
 ) -> Result<(), Failure> {
-    let last = |column: usize| {
-        let number = history.last().and_then(|line| line.get(column));
-        number.copied().filter(|number| number.is_finite())
+    let last = |number: fn(&Iteration) -> Option<f64>| {
+        history.last().and_then(number).filter(|number| number.is_finite())
     };
     let json = Json {
         model: "resnet",
@@ -144,10 +136,10 @@ pub fn print_json<N: Network + 'static>(
         iterations: training.iteration(),
         complete,
         seconds: training.seconds(),
-        energy_gap: last(GAP),
-        acceptance: last(ACCEPTANCE),
-        sites_changed_per_step: last(CHANGED),
-        scale: last(SCALE),
+        energy_gap: last(|last| Some(last.energy_gap)),
+        acceptance: last(|last| Some(last.acceptance)),
+        sites_changed_per_step: last(|last| Some(last.sites_changed_per_step)),
+        scale: last(|last| last.scale),
         files: files(training, folder).iter().map(|path| path.display().to_string()).collect(),
     };
     let mut out = std::io::stdout().lock();
@@ -165,7 +157,7 @@ fn files<N: Network + 'static>(training: &Training<'_, N>, folder: &Folder) -> [
 pub fn print_text<N: Network + 'static>(
     training: &Training<'_, N>,
     complete: bool,
-    history: &[Vec<f64>],
+    history: &[Iteration],
     folder: &Folder,
 ) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
@@ -180,20 +172,20 @@ pub fn print_text<N: Network + 'static>(
 }
 
 /// The course of a training in a few lines, each the mean over the iterations since the last.
-fn course(history: &[Vec<f64>]) -> String {
+fn course(history: &[Iteration]) -> String {
     const LINES: usize = 8;
     let mut table = plain_table();
     table.set_header(["iterations", "energy gap", "acceptance", "sites changed", "s/iteration"]);
     let length = history.len().div_ceil(LINES).max(1);
     for lines in history.chunks(length) {
-        let mean = |column: usize| mean(lines, column);
-        let number = |line: Option<&Vec<f64>>| line.map_or(0.0, |line| line[0]);
+        let mean = |number: fn(&Iteration) -> f64| mean(lines, number);
+        let number = |row: Option<&Iteration>| row.map_or(0, |row| row.iteration);
         table.add_row([
             format!("{}–{}", number(lines.first()), number(lines.last())),
-            format!("{:.2}", mean(GAP)),
-            format!("{:.3}", mean(ACCEPTANCE)),
-            format!("{:.1}", mean(CHANGED)),
-            format!("{:.3}", mean(SECONDS)),
+            format!("{:.2}", mean(|row| row.energy_gap)),
+            format!("{:.3}", mean(|row| row.acceptance)),
+            format!("{:.1}", mean(|row| row.sites_changed_per_step)),
+            format!("{:.3}", mean(|row| row.seconds)),
         ]);
     }
     for column in table.column_iter_mut() {
@@ -211,16 +203,21 @@ fn course(history: &[Vec<f64>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saltus::Sampler;
+    use saltus::Method;
     use saltus_nn::data::Dataset;
     use saltus_nn::train::Preset;
 
     #[test]
     fn the_course_is_made_of_means() {
-        let line = |iteration: usize| {
-            vec![iteration as f64, 0.0, 0.0, iteration as f64, 0.5, 2.0, 0.1, 1e-4, 0.25]
+        let row = |iteration: usize| Iteration {
+            iteration,
+            energy_gap: iteration as f64,
+            acceptance: 0.5,
+            sites_changed_per_step: 2.0,
+            seconds: 0.25,
+            ..Iteration::default()
         };
-        let text = course(&(1..=16).map(line).collect::<Vec<_>>());
+        let text = course(&(1..=16).map(row).collect::<Vec<_>>());
         assert!(text.contains("1–2") && text.contains("15–16"), "{text}");
         // The mean of 15 and 16.
         assert!(text.contains("15.50"), "{text}");
@@ -241,10 +238,10 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_function_is_named_where_there_is_one() {
+    fn a_balancing_function_is_named_where_there_is_one() {
         let words =
             |sampler| sampler_in_words(&Preset::Laptop.settings(&Dataset::StaticMnist, sampler));
-        assert_eq!(words(Sampler::Dlmc), "dlmc (sqrt)");
-        assert_eq!(words(Sampler::Gibbs), "gibbs");
+        assert_eq!(words(Method::Dlmc), "dlmc (sqrt)");
+        assert_eq!(words(Method::Gibbs), "gibbs");
     }
 }

@@ -1,7 +1,7 @@
 //! Rows for t/(1+t): rates never exceed one, so that exp(hQ) is a sum of not too many powers of
 //! I + Q/q, all of positive terms.
 
-use crate::weight::Weight;
+use crate::balancing::Balancing;
 
 /// Time after which a row is ν to the last digit: rates are at least those of drawing from ν at rate
 /// one, so that all but e^(−h) has forgotten its start, and the least probability is about e^(−60).
@@ -25,7 +25,7 @@ pub(super) fn ratio(
         return;
     }
     let count = diff.len();
-    let rate = |from: usize, to: usize| Weight::Ratio.log(diff[to] - diff[from]).exp();
+    let rate = |from: usize, to: usize| Balancing::Ratio.log(diff[to] - diff[from]).exp();
     let exit =
         |from: usize| -> f64 { (0..count).filter(|to| *to != from).map(|to| rate(from, to)).sum() };
     let exits: Vec<f64> = (0..count).map(exit).collect();

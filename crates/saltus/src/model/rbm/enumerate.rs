@@ -6,11 +6,11 @@
 //! per site and value.
 
 use super::Rbm;
+use crate::control::Control;
+use crate::error::ModelError;
 use crate::math::{log_sum_exp, vectorised};
-use crate::model::ModelError;
 use crate::rng::ChainRng;
-use crate::run::Wish;
-use crate::threads::pool;
+use crate::workers::Workers;
 use rayon::prelude::*;
 
 /// Machines with more hidden units have too many states to list.
@@ -28,10 +28,10 @@ const LANES: usize = 8;
 ///
 /// ```
 /// use saltus::model::rbm::Rbm;
-/// use saltus::run::Wish;
+/// use saltus::Control;
 /// // One hidden unit with bias ln 3 and no weights, one site: (1 + 3) · (1 + 1) = 8.
 /// let rbm = Rbm::new(2, &[0.0], &[3f32.ln()], &[0.0], None)?;
-/// let listed = rbm.enumerate(None, |_, _| Wish::Continue)?.expect("not stopped");
+/// let listed = rbm.enumerate(None, |_, _| Control::Continue)?.expect("not stopped");
 /// assert!((listed.log_z() - 8f64.ln()).abs() < 1e-6);
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
@@ -55,10 +55,10 @@ impl Rbm {
     pub fn enumerate(
         &self,
         threads: Option<usize>,
-        mut monitor: impl FnMut(usize, usize) -> Wish,
+        mut monitor: impl FnMut(usize, usize) -> Control,
     ) -> Result<Option<Enumerated<'_>>, ModelError> {
         let list = List::new(self)?;
-        let pool = pool(threads).map_err(|reason| {
+        let pool = Workers::new(threads).map_err(|reason| {
             ModelError::Evaluation(format!("threads could not be started: {reason}"))
         })?;
         let count = 1 << (self.hidden - list.low_units());
@@ -68,7 +68,7 @@ impl Rbm {
             let sum = |number| log_sum_exp(&list.log_weights(number));
             let found: Vec<f64> = pool.install(|| numbers.into_par_iter().map(sum).collect());
             parts.extend(found);
-            if monitor(parts.len(), count) == Wish::Stop && parts.len() < count {
+            if monitor(parts.len(), count) == Control::Stop && parts.len() < count {
                 return Ok(None);
             }
         }
@@ -270,7 +270,7 @@ mod tests {
     }
 
     fn listed(machine: &Rbm) -> Enumerated<'_> {
-        machine.enumerate(Some(2), |_, _| Wish::Continue).unwrap().unwrap()
+        machine.enumerate(Some(2), |_, _| Control::Continue).unwrap().unwrap()
     }
 
     #[test]
@@ -304,10 +304,10 @@ mod tests {
             let exact = exact(f64::from(weight));
             assert!((found - exact).abs() < 1e-9 * exact.abs(), "{weight}: {found}, {exact}");
         }
-        let refused = machine(1000.0).enumerate(None, |_, _| Wish::Continue).unwrap_err();
+        let refused = machine(1000.0).enumerate(None, |_, _| Control::Continue).unwrap_err();
         assert!(refused.to_string().contains("can reach 1002"), "{refused}");
         let large = Rbm::random(3, 26, 2, 0).unwrap();
-        let refused = large.enumerate(None, |_, _| Wish::Continue).unwrap_err();
+        let refused = large.enumerate(None, |_, _| Control::Continue).unwrap_err();
         assert!(refused.to_string().contains("at most 25 hidden units"), "{refused}");
     }
 
@@ -318,7 +318,7 @@ mod tests {
             let listed = listed(&machine);
             let (states, logs) = by_sites(&machine);
             let mut counts = vec![0u32; states.len()];
-            let mut rng = ChainRng::new(1, Stream::Annealing(0));
+            let mut rng = ChainRng::new(1, Stream::Annealing(crate::rng::Annealing::Forward, 0));
             let mut state = vec![0; visible];
             for _ in 0..draws {
                 listed.draw(&mut rng, &mut state);
@@ -337,11 +337,11 @@ mod tests {
     #[test]
     fn a_monitor_can_stop_the_list() {
         let machine = Rbm::random(2, 20, 2, 3).unwrap();
-        assert!(machine.enumerate(Some(1), |_, _| Wish::Stop).unwrap().is_none());
+        assert!(machine.enumerate(Some(1), |_, _| Control::Stop).unwrap().is_none());
         let mut seen = Vec::new();
         let whole = machine.enumerate(Some(1), |done, all| {
             seen.push((done, all));
-            Wish::Continue
+            Control::Continue
         });
         assert!(whole.unwrap().is_some());
         assert_eq!(seen, [(64, 256), (128, 256), (192, 256), (256, 256)]);

@@ -1,0 +1,7 @@
+//! The laboratory's command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    saltus_lab::commands::main()
+}

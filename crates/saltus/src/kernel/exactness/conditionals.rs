@@ -1,0 +1,132 @@
+//! Samplers that redraw sites from their conditional distributions.
+
+use super::models::on_all_models;
+use super::tools::{
+    At, DOUBLE, check_bookkeeping, check_reversible, index_of, invariance_error, probabilities,
+    transitions, transitions_from,
+};
+use crate::base::Base;
+use crate::kernel::Kernel;
+use crate::kernel::block_gibbs::BlockGibbs;
+use crate::kernel::conditional::Conditional;
+use crate::kernel::gibbs::{Gibbs, Scan};
+use crate::kernel::hamming_ball::HammingBall;
+use crate::model::lattice::Lattice;
+use crate::model::pairwise::Pairwise;
+use crate::model::{Model, Rung};
+use crate::rng::{ChainRng, Stream};
+use crate::space::Space;
+use std::sync::Arc;
+
+#[test]
+fn hamming_balls_and_blocks_are_reversible() {
+    on_all_models!(|name, model| {
+        check_reversible(&format!("block on {name}"), model, &Conditional(BlockGibbs), 1.0, DOUBLE);
+        let one = Conditional(Gibbs(Scan::One));
+        check_reversible(&format!("one site on {name}"), model, &one, 1.0, DOUBLE);
+        if model.space().sites() < 5 {
+            check_reversible(
+                &format!("ball on {name}"),
+                model,
+                &Conditional(HammingBall),
+                1.0,
+                DOUBLE,
+            );
+        }
+    });
+}
+
+#[test]
+fn gibbs_sweeps_leave_the_distribution_alone() {
+    on_all_models!(|name, model| {
+        if model.space().sites() < 5 {
+            let error = invariance_error(
+                &probabilities(model),
+                &transitions(model, &Conditional(Gibbs(Scan::Sweep)), |_| 1.0),
+            );
+            assert!(error < DOUBLE, "gibbs on {name}: {error:e}");
+        }
+    });
+}
+
+/// Where sweeps in vector loops are compared with sweeps site by site.
+fn check_vector_sweeps(number: u64, lattice: Lattice, beta: Option<f64>) {
+    const SWEEPS: usize = 200_000;
+    let field = (0..lattice.sites()).map(|i| (i as f32 * 1.7).sin()).collect();
+    let model = Pairwise::ising_lattice(lattice, 0.35, field).unwrap();
+    let space = model.space();
+    let start: Vec<u8> = (0..space.sites()).map(|site| u8::from(site % 3 == 0)).collect();
+    let at = match beta {
+        None => At::scale(1.0),
+        Some(beta) => At::rung(1.0, beta, &Arc::new(Base::uniform(space))),
+    };
+    let kernel = Conditional(Gibbs(Scan::Sweep));
+    let exact = transitions_from(&model, &kernel, &at, &start);
+    let mut scratch = kernel.new_scratch(&model, 1);
+    let mut counts = vec![0.0; exact.len()];
+    let rng = ChainRng::new(7, Stream::Chain(number));
+    let mut chains = at.chain(&model, &start, rng);
+    for _ in 0..SWEEPS {
+        chains.state_mut(0).copy_from_slice(&start);
+        kernel.start(&model, &mut chains, &mut scratch).unwrap();
+        kernel.step(&model, &mut chains, &mut scratch).unwrap();
+        check_bookkeeping(&model, &start, &chains);
+        counts[index_of(space, chains.state(0))] += 1.0;
+    }
+    for (count, probability) in counts.iter().zip(exact) {
+        let expected = SWEEPS as f64 * probability;
+        // Some 1,300 counts in all: six deviations are beyond chance.
+        let deviation = expected.sqrt().max(1.0);
+        let error: f64 = count - expected;
+        assert!(error.abs() < 6.0 * deviation, "{lattice:?} {beta:?}: {count} {expected}");
+    }
+}
+
+#[test]
+fn sweeps_in_vector_loops_follow_the_law_of_sweeps_site_by_site() {
+    for (number, lattice) in [
+        Lattice::free(2, 3).unwrap(),
+        Lattice::free(3, 3).unwrap(),
+        Lattice::free(1, 7).unwrap(),
+        Lattice::periodic(2, 4).unwrap(),
+        Lattice::periodic(4, 2).unwrap(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        check_vector_sweeps(number as u64, lattice, None);
+    }
+    for (number, beta) in [0.0, 0.37, 1.0].into_iter().enumerate() {
+        check_vector_sweeps(10 + number as u64, Lattice::free(2, 3).unwrap(), Some(beta));
+        check_vector_sweeps(20 + number as u64, Lattice::periodic(2, 4).unwrap(), Some(beta));
+    }
+}
+
+#[test]
+fn sweeps_in_vector_loops_are_for_lattices_of_even_sides_and_uniform_bases() {
+    let sweep = |lattice: Lattice, base: Option<&Base>| {
+        let sites = lattice.sites();
+        let model = Pairwise::ising_lattice(lattice, 0.35, vec![0.0; sites]).unwrap();
+        let mut rng = ChainRng::new(7, Stream::Chain(0));
+        let rung = Rung { beta: 0.5, base };
+        model.sweep(&mut vec![0; sites], 0, &mut model.new_cache(1), rung, &mut rng)
+    };
+    assert_eq!(sweep(Lattice::periodic(3, 4).unwrap(), None), None);
+    let space = Space::new(12, 2).unwrap();
+    let even = Lattice::free(3, 4).unwrap();
+    assert!(sweep(even, Some(&Base::uniform(&space))).is_some());
+    let biased = Base::new(space, vec![0.1; 12]).unwrap();
+    assert_eq!(sweep(even, Some(&biased)), None);
+}
+
+#[test]
+fn a_sweep_without_a_base_is_at_the_model_whatever_its_beta() {
+    let model = Pairwise::ising_lattice(Lattice::free(4, 4).unwrap(), 0.6, vec![0.3; 16]).unwrap();
+    let sweep = |beta| {
+        let (mut state, mut rng) = (vec![0; 16], ChainRng::new(7, Stream::Chain(0)));
+        let rung = Rung { beta, base: None };
+        let swept = model.sweep(&mut state, 0, &mut model.new_cache(1), rung, &mut rng);
+        (swept.unwrap(), state)
+    };
+    assert_eq!(sweep(0.0), sweep(1.0));
+}

@@ -1,0 +1,216 @@
+//! Gibbs sampling of a machine layer by layer, which has a path of densities of its own.
+
+use super::tools::{
+    At, DOUBLE, Matrix, SINGLE, all_states, balance_error, check_bookkeeping, index_of,
+    invariance_error, log_prob_of,
+};
+use crate::base::Base;
+use crate::kernel::layers::{LayerGibbs, log_base};
+use crate::kernel::{Chains, Kernel};
+use crate::math::{log_sum_exp, sigmoid, softplus};
+use crate::model::Model;
+use crate::model::rbm::Rbm;
+use crate::rng::{ChainRng, Stream};
+use std::sync::Arc;
+
+/// A machine by its definition: everything in double precision from the same tables.
+struct Machine {
+    rbm: Rbm,
+    values: usize,
+    weight: Vec<f32>,
+    hidden_bias: Vec<f32>,
+    visible_bias: Vec<f32>,
+    base: Arc<Base>,
+}
+
+impl Machine {
+    fn new(sites: usize, hidden: usize, values: usize) -> Self {
+        let planes = if values == 2 { 1 } else { values };
+        let numbers = |count: usize, from: f32| -> Vec<f32> {
+            (0..count).map(|entry| 1.3 * (entry as f32 * 1.9 + from).sin()).collect()
+        };
+        let weight = numbers(hidden * sites * planes, 0.3);
+        let (hidden_bias, visible_bias) = (numbers(hidden, 1.1), numbers(sites * planes, 2.2));
+        let rbm = Rbm::new(values, &weight, &hidden_bias, &visible_bias, None).unwrap();
+        let of_base = numbers(rbm.space().diff_len(), 4.0);
+        let base = Arc::new(Base::new(rbm.space().clone(), of_base).unwrap());
+        Self { rbm, values, weight, hidden_bias, visible_bias, base }
+    }
+
+    /// An entry of a table by unit or row, for a value of a site.
+    fn entry(&self, table: &[f32], row: usize, site: usize, value: u8) -> f64 {
+        let sites = self.rbm.space().sites();
+        match self.values {
+            2 => f64::from(table[row * sites + site]) * f64::from(value),
+            values => f64::from(table[(row * sites + site) * values + usize::from(value)]),
+        }
+    }
+
+    fn sum(&self, table: &[f32], row: usize, state: &[u8]) -> f64 {
+        let sites = state.iter().enumerate();
+        sites.map(|(site, value)| self.entry(table, row, site, *value)).sum()
+    }
+
+    /// The inputs of the hidden units.
+    fn inputs(&self, state: &[u8]) -> Vec<f64> {
+        let units = self.hidden_bias.iter().enumerate();
+        units.map(|(unit, bias)| f64::from(*bias) + self.sum(&self.weight, unit, state)).collect()
+    }
+
+    /// (1 − β) log p + β b·v + Σ softplus(β a).
+    fn log_density(&self, state: &[u8], beta: f64) -> f64 {
+        let of_units: f64 = self.inputs(state).iter().map(|input| softplus(beta * input)).sum();
+        (1.0 - beta) * self.base.log_prob(state)
+            + beta * self.sum(&self.visible_bias, 0, state)
+            + of_units
+    }
+
+    fn density(&self, beta: f64) -> Vec<f64> {
+        let states = all_states(self.rbm.space());
+        let logs: Vec<f64> = states.iter().map(|state| self.log_density(state, beta)).collect();
+        let total = log_sum_exp(&logs);
+        logs.iter().map(|log| (log - total).exp()).collect()
+    }
+
+    /// The law of hidden units given a state, and of a state given hidden units.
+    fn law(&self, beta: f64) -> Matrix {
+        let space = self.rbm.space();
+        let states = all_states(space);
+        let hidden = self.hidden_bias.len();
+        let given_units = |units: usize| -> Vec<f64> {
+            let on = (0..hidden).filter(|unit| units >> unit & 1 == 1);
+            let log = |state: &Vec<u8>| {
+                let of_units: f64 =
+                    on.clone().map(|unit| self.sum(&self.weight, unit, state)).sum();
+                (1.0 - beta) * self.base.log_prob(state)
+                    + beta * (self.sum(&self.visible_bias, 0, state) + of_units)
+            };
+            let logs: Vec<f64> = states.iter().map(log).collect();
+            let total = log_sum_exp(&logs);
+            logs.iter().map(|log| (log - total).exp()).collect()
+        };
+        let given_units: Matrix = (0..1 << hidden).map(given_units).collect();
+        let row = |state: &Vec<u8>| {
+            let inputs = self.inputs(state);
+            let mut row = vec![0.0; states.len()];
+            for (units, law) in given_units.iter().enumerate() {
+                let probability: f64 = inputs
+                    .iter()
+                    .enumerate()
+                    .map(|(unit, input)| match units >> unit & 1 {
+                        1 => sigmoid(beta * input),
+                        _ => sigmoid(-beta * input),
+                    })
+                    .product();
+                row.iter_mut().zip(law).for_each(|(row, law)| *row += probability * law);
+            }
+            row
+        };
+        states.iter().map(row).collect()
+    }
+
+    /// A chain at each inverse temperature, all in one block.
+    fn chains(&self, state: &[u8], betas: &[f64]) -> Chains {
+        let rngs = (0..betas.len()).map(|chain| ChainRng::new(9, Stream::Chain(chain as u64)));
+        let states = state.repeat(betas.len());
+        let mut chains = Chains::new(self.rbm.space(), states, rngs.collect());
+        chains.betas = betas.to_vec();
+        chains.on_path_from(self.base.clone())
+    }
+}
+
+const BETAS: [f64; 4] = [0.0, 0.37, 0.8, 1.0];
+
+fn machines() -> [Machine; 2] {
+    [Machine::new(3, 2, 2), Machine::new(2, 3, 3)]
+}
+
+#[test]
+fn layers_are_drawn_by_their_law_and_keep_their_own_density() {
+    const STEPS: usize = 100_000;
+    for machine in machines() {
+        let states = all_states(machine.rbm.space());
+        let laws = BETAS.map(|beta| machine.law(beta));
+        for (law, beta) in laws.iter().zip(BETAS) {
+            let density = machine.density(beta);
+            assert!(invariance_error(&density, law) < DOUBLE);
+            assert!(balance_error(&density, law) < DOUBLE);
+            // Not the path of geometric means, but at its ends.
+            let geometric = At::rung(1.0, beta, &machine.base).density(&machine.rbm);
+            let apart = density.iter().zip(&geometric).map(|(a, b)| (a - b).abs());
+            let apart = apart.fold(0.0, f64::max);
+            assert_eq!(apart > 1e-3, beta > 0.0 && beta < 1.0, "{beta}: {apart}");
+        }
+        for start in [0, states.len() / 2, states.len() - 1] {
+            let state = &states[start];
+            let mut chains = machine.chains(state, &BETAS);
+            let mut scratch = LayerGibbs.new_scratch(&machine.rbm, BETAS.len());
+            let mut counts = vec![vec![0.0; states.len()]; BETAS.len()];
+            for _ in 0..STEPS {
+                chains.states.copy_from_slice(&state.repeat(BETAS.len()));
+                LayerGibbs.start(&machine.rbm, &mut chains, &mut scratch).unwrap();
+                LayerGibbs.step(&machine.rbm, &mut chains, &mut scratch).unwrap();
+                check_bookkeeping(&machine.rbm, state, &chains);
+                for (chain, counts) in counts.iter_mut().enumerate() {
+                    counts[index_of(machine.rbm.space(), chains.state(chain))] += 1.0;
+                }
+            }
+            for ((counts, law), beta) in counts.iter().zip(&laws).zip(BETAS) {
+                for (count, probability) in counts.iter().zip(&law[start]) {
+                    let expected = STEPS as f64 * probability;
+                    // Some 200 counts in all: six deviations are beyond chance.
+                    let error = (count - expected).abs();
+                    assert!(error < 6.0 * expected.sqrt().max(1.0), "β {beta}: {count} {expected}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gains_are_differences_of_log_densities() {
+    for machine in machines() {
+        let mut scratch = LayerGibbs.new_scratch(&machine.rbm, 2);
+        for state in all_states(machine.rbm.space()) {
+            let mut chains = machine.chains(&state, &[0.2, 0.9]);
+            LayerGibbs.start(&machine.rbm, &mut chains, &mut scratch).unwrap();
+            let log_prob = log_prob_of(&machine.rbm, &state);
+            assert!((chains.log_prob[1] - log_prob).abs() < SINGLE);
+            assert!((machine.log_density(&state, 1.0) - log_prob).abs() < SINGLE);
+            for (from, to) in [(0.0, 0.1), (0.2, 0.9), (0.0, 1.0), (0.6, 0.4)] {
+                let gain = |chain: usize, scratch: &mut _| {
+                    LayerGibbs.log_gain(&machine.rbm, &chains, scratch, chain, (from, to))
+                };
+                let exact = machine.log_density(&state, to) - machine.log_density(&state, from);
+                for chain in [0, 1] {
+                    let found = gain(chain, &mut scratch);
+                    assert!((found - exact).abs() < SINGLE, "{from} to {to}: {found} {exact}");
+                }
+            }
+            // At β = 0 the units are fair coins beside the base.
+            let coins = machine.log_density(&state, 0.0) - machine.base.log_prob(&state);
+            assert!((coins - log_base(&machine.rbm)).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn another_temperature_needs_nothing_to_get_ready() {
+    let machine = Machine::new(3, 2, 2);
+    let steps = |adjusts: bool| {
+        let mut chains = machine.chains(&[1, 0, 1], &[0.1, 0.1]);
+        let mut scratch = LayerGibbs.new_scratch(&machine.rbm, 2);
+        LayerGibbs.start(&machine.rbm, &mut chains, &mut scratch).unwrap();
+        for beta in [0.3, 0.7, 1.0] {
+            chains.betas = vec![beta, 0.5 * beta];
+            if adjusts {
+                LayerGibbs.adjust(&machine.rbm, &mut chains, &mut scratch).unwrap();
+            } else {
+                LayerGibbs.start(&machine.rbm, &mut chains, &mut scratch).unwrap();
+            }
+            LayerGibbs.step(&machine.rbm, &mut chains, &mut scratch).unwrap();
+        }
+        (chains.states.clone(), chains.log_prob.clone())
+    };
+    assert_eq!(steps(true), steps(false));
+}

@@ -1,0 +1,178 @@
+//! Gibbs sampling of a restricted Boltzmann machine layer by layer: all hidden units given the sites,
+//! then all sites given the hidden units (Smolensky 1986; Hinton 2002).
+//!
+//! At an inverse temperature β both layers are annealed, log f(v) = (1 − β) log p(v) + β b·v +
+//! Σₘ softplus(β aₘ(v)), where aₘ is the input of hidden unit m: the layers stay independent given each
+//! other at every temperature, so that a step needs no acceptance test and can change everything
+//! (Salakhutdinov and Murray 2008). At β = 0 the hidden units are fair coins.
+
+use super::{Chains, Kernel, KernelTraits, Kind, StepReport, check_start};
+use crate::base::Base;
+use crate::error::StepError;
+use crate::math::bytes::count_differences;
+use crate::math::vectorised;
+use crate::model::Model;
+use crate::model::rbm::{Draws, Rbm, RbmCache, softplus_gain};
+
+/// What Gibbs sampling by layers says of itself.
+pub fn traits() -> KernelTraits {
+    KernelTraits {
+        name: "alternating",
+        summary: "Gibbs by layers: all hidden units, then all sites of an RBM",
+        reference: "Hinton 2002, Neural Computation 14; Salakhutdinov and Murray 2008, ICML",
+        kind: Kind::WithoutDifferences,
+        is_balanced: false,
+        scale: None,
+        evaluations_charged: 2.0,
+        is_weighted: false,
+    }
+}
+
+/// Redraws all hidden units and all sites in turn.
+#[derive(Clone, Copy, Debug)]
+pub struct LayerGibbs;
+
+/// What [`LayerGibbs`] keeps of a block of chains.
+pub struct LayerScratch {
+    cache: RbmCache,
+    /// Inputs of every chain's hidden units at the model's own temperature.
+    hidden_inputs: Vec<f64>,
+    /// The hidden units of every chain, β where they are on.
+    units: Vec<f32>,
+    visible_inputs: Vec<f32>,
+    /// Biases of the sites on the rung of one chain.
+    bias: Vec<f32>,
+    before: Vec<u8>,
+    draws: Draws,
+}
+
+impl LayerScratch {
+    /// The inputs of the hidden units of a chain.
+    fn inputs(&self, rbm: &Rbm, chain: usize) -> &[f64] {
+        let row = rbm.row_length();
+        &self.hidden_inputs[chain * row..(chain + 1) * row]
+    }
+}
+
+/// log Z where the path starts: independent sites, and a fair coin for every hidden unit.
+pub fn log_base(rbm: &Rbm) -> f64 {
+    rbm.hidden() as f64 * std::f64::consts::LN_2
+}
+
+/// Biases of the sites on a rung: those of the model and of the base.
+fn fill_bias(rbm: &Rbm, base: Option<&Base>, beta: f64, bias: &mut [f32]) {
+    let (share, beta) = ((1.0 - beta) as f32, beta as f32);
+    match base {
+        None => bias.copy_from_slice(rbm.visible_biases()),
+        Some(base) => {
+            let biases = rbm.visible_biases().iter().zip(base.log_weights());
+            for (bias, (own, of_base)) in bias.iter_mut().zip(biases) {
+                *bias = share * of_base + beta * own;
+            }
+        }
+    }
+}
+
+impl Kernel<Rbm> for LayerGibbs {
+    type Scratch = LayerScratch;
+    type Own = ();
+
+    fn traits(&self, _model: &Rbm) -> KernelTraits {
+        traits()
+    }
+
+    fn new_scratch(&self, rbm: &Rbm, chains: usize) -> LayerScratch {
+        let (space, row) = (rbm.space(), rbm.row_length());
+        LayerScratch {
+            cache: rbm.new_cache(chains),
+            hidden_inputs: vec![0.0; chains * row],
+            units: vec![0.0; chains * row],
+            visible_inputs: vec![0.0; chains * space.diff_len()],
+            bias: vec![0.0; space.diff_len()],
+            before: vec![0; space.sites()],
+            draws: Draws::new(space, row),
+        }
+    }
+
+    fn start(
+        &self,
+        rbm: &Rbm,
+        chains: &mut Chains,
+        scratch: &mut LayerScratch,
+    ) -> Result<(), StepError> {
+        let row = rbm.row_length();
+        for chain in 0..chains.len() {
+            let inputs = &mut scratch.hidden_inputs[chain * row..(chain + 1) * row];
+            let state = chains.state(chain);
+            rbm.hidden_inputs(state, chain, &mut scratch.cache, inputs);
+            let log_prob = rbm.visible_log_prob(state) + log_base(rbm) + gain_from_zero(inputs);
+            chains.log_prob[chain] = check_start(chain, log_prob)?;
+        }
+        chains.evaluate_base();
+        Ok(())
+    }
+
+    /// What is kept does not depend on the rung.
+    fn adjust(
+        &self,
+        _rbm: &Rbm,
+        _chains: &mut Chains,
+        _scratch: &mut LayerScratch,
+    ) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        rbm: &Rbm,
+        chains: &mut Chains,
+        scratch: &mut LayerScratch,
+    ) -> Result<(), StepError> {
+        let row = rbm.row_length();
+        let LayerScratch { hidden_inputs, units, visible_inputs, bias, before, draws, .. } =
+            scratch;
+        let rows = units.chunks_exact_mut(row).zip(hidden_inputs.chunks_exact(row));
+        for (number, (units, inputs)) in rows.enumerate() {
+            let beta = chains.betas[number];
+            for (unit, input) in units.iter_mut().zip(inputs) {
+                *unit = (beta * input) as f32;
+            }
+            draws.units(&mut chains.rngs[number], units, beta as f32);
+        }
+        rbm.visible_inputs(units, visible_inputs);
+        for (number, inputs) in visible_inputs.chunks_exact_mut(bias.len()).enumerate() {
+            let chain = chains.chain(number);
+            fill_bias(rbm, chain.rung.base, chain.rung.beta, bias);
+            before.copy_from_slice(chain.state);
+            draws.sites(chain.rng, inputs, bias, chain.state);
+            let changed = count_differences(before, chain.state);
+            *chain.report = StepReport { acceptance: 1.0, changed, evaluations: 1 };
+        }
+        self.start(rbm, chains, scratch)
+    }
+
+    fn log_gain(
+        &self,
+        rbm: &Rbm,
+        chains: &Chains,
+        scratch: &mut LayerScratch,
+        chain: usize,
+        (from, to): (f64, f64),
+    ) -> f64 {
+        let slope = rbm.visible_log_prob(chains.state(chain)) - chains.log_base[chain];
+        let inputs = scratch.inputs(rbm, chain);
+        let gain = vectorised(
+            #[inline(always)]
+            || softplus_gain(inputs, from, to),
+        );
+        (to - from) * slope + gain
+    }
+}
+
+/// Σ softplus of the inputs, beyond what it is where all are zero.
+fn gain_from_zero(inputs: &[f64]) -> f64 {
+    vectorised(
+        #[inline(always)]
+        || softplus_gain(inputs, 0.0, 1.0),
+    )
+}

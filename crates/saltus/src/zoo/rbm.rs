@@ -1,0 +1,62 @@
+//! The restricted Boltzmann machine, from a file or with random weights.
+
+use super::{Building, Extent, Title, UseModel};
+#[cfg(feature = "clap")]
+use super::{MODEL, parse};
+use crate::error::ModelError;
+use crate::model::rbm::Rbm;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The restricted Boltzmann machine, from a file or with random weights.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(default, deny_unknown_fields)]
+pub struct RbmSpec {
+    /// Machine in a safetensors file: weight, hidden_bias, visible_bias and perhaps data_mean
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = MODEL, conflicts_with_all = ["visible", "hidden", "values"]))]
+    pub weights: Option<PathBuf>,
+    /// Visible units of a machine with random weights [default: 784]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = MODEL, value_parser = parse::positive, allow_negative_numbers = true))]
+    pub visible: Option<usize>,
+    /// Hidden units of a machine with random weights [default: 25]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "M", help_heading = MODEL, value_parser = parse::positive, allow_negative_numbers = true))]
+    pub hidden: Option<usize>,
+    /// Values per visible unit of a machine with random weights [default: 2]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "C", help_heading = MODEL, value_parser = parse::values, allow_negative_numbers = true))]
+    pub values: Option<usize>,
+}
+
+impl RbmSpec {
+    pub(super) const NAME: &str = "rbm";
+
+    pub(super) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.weights.as_mut().into_iter().collect()
+    }
+
+    pub(super) fn build<U: UseModel>(
+        &self,
+        building: &Building<'_>,
+        user: U,
+    ) -> Result<U::Output, ModelError> {
+        let (model, source) = match &self.weights {
+            Some(path) => {
+                // The name alone: where the file lies means nothing to who reads the picture.
+                let name = path.file_name().unwrap_or(path.as_os_str()).display();
+                (Rbm::load(path)?, format!("from {name}"))
+            }
+            None => {
+                let (sites, hidden) = (self.visible.unwrap_or(784), self.hidden.unwrap_or(25));
+                let values = self.values.unwrap_or(2);
+                // Kept several times over: as weights, as exponentials, ready for the product.
+                let parameters = sites.saturating_mul(values).saturating_mul(hidden);
+                building.check(Extent { sites, values, parameters })?;
+                let model = Rbm::random(sites, hidden, values, building.seed)?;
+                (model, format!("with random weights{}", building.drawn()))
+            }
+        };
+        let words =
+            format!("restricted Boltzmann machine of {} hidden units {source}", model.hidden());
+        Ok(user.call(Title { name: Self::NAME, words }, model))
+    }
+}
