@@ -19,7 +19,7 @@ use saltus::{ChainRng, Differences, Model, ModelError, Space, States};
 /// let base = Base::new(architecture.space(), vec![0.3; 36])?;
 /// let model: DeepModel = DeepModel::new(Parameters::random(architecture, 1), base)?;
 /// let settings = Settings { chains: 4, warmup: 50, draws: 50, ..Settings::default() };
-/// let outcome = run::sample(&model, &settings)?;
+/// let outcome = run::sample(&model, settings)?;
 /// assert!(outcome.acceptance > 0.2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
