@@ -64,9 +64,9 @@ impl Ended {
 pub struct Reached {
     /// Draws of each chain until then.
     pub draws: usize,
-    /// Effective draws of all chains together, of log π or the Hamming distance, whichever is fewer.
+    /// Effective draws of all chains together, of the observable that has the fewest.
     pub ess: Option<(f64, f64)>,
-    /// The larger split R-hat of the two.
+    /// The largest split R-hat of an observable.
     pub rhat: Option<(f64, f64)>,
 }
 

@@ -94,7 +94,8 @@ impl ChainDraws {
 
     /// The draws of an observable, or behind these of one of the [`STATISTICS`].
     pub fn column(&self, number: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
-        self.numbers[number.min(self.numbers.len())..].iter().step_by(self.columns.max(1)).copied()
+        // By place: an iterator that steps over a slice costs several times as much.
+        (0..self.draws()).map(move |draw| self.numbers[draw * self.columns + number])
     }
 
     /// Forgets all but the first draws.

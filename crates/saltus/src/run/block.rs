@@ -204,6 +204,8 @@ impl<'a, M: Model> RunBlock<'a, M> {
         };
         let counted = taken.references.len() + taken.own.len();
         let is_known = !counts.is_empty() && shown.is_empty();
+        // Before the first draw there is nothing that changes could be missing from.
+        let is_first = self.sums[0].steps == 0 && shown.is_empty();
         counts.resize(self.chains * counted, 0);
         self.weights.clear();
         for chain in 0..self.chains {
@@ -249,16 +251,25 @@ impl<'a, M: Model> RunBlock<'a, M> {
         }
         if !self.observers.is_empty() {
             *at = 0;
-            let changes: Vec<Option<&[SiteChange]>> = match is_known {
-                true => (0..self.chains).map(|chain| block.changes(chain)).collect(),
-                false => Vec::new(),
+            // Most blocks of samplers that change few sites have one chain, which needs no list.
+            let (one, several): ([Option<&[SiteChange]>; 1], Vec<Option<&[SiteChange]>>);
+            let changes = match (is_known || is_first, self.chains) {
+                (false, _) => &[][..],
+                (true, 1) => {
+                    one = [block.changes(0)];
+                    &one[..]
+                }
+                (true, _) => {
+                    several = (0..self.chains).map(|chain| block.changes(chain)).collect();
+                    &several[..]
+                }
             };
             let draws = Draws {
                 first_chain: block.first_chain(),
                 states,
                 log_prob: block.log_prob(),
                 weights: &self.weights,
-                changes: &changes,
+                changes,
             };
             self.observers.iter_mut().for_each(|observer| observer.see(&draws));
         }
