@@ -252,7 +252,8 @@ impl<'a, M: Model> RunBlock<'a, M> {
         if !self.observers.is_empty() {
             *at = 0;
             // Most blocks of samplers that change few sites have one chain, which needs no list.
-            let (one, several): ([Option<&[SiteChange]>; 1], Vec<Option<&[SiteChange]>>);
+            let one: [Option<&[SiteChange]>; 1];
+            let several: Vec<Option<&[SiteChange]>>;
             let changes = match (is_known || is_first, self.chains) {
                 (false, _) => &[][..],
                 (true, 1) => {
