@@ -17,7 +17,7 @@ compare() {
 solvers() {
     local name=$1
     shift
-    compare "$name" "$@" --samplers dmala,dlmcf,dlmc,dlmc:exact,dlmc:metropolised --best-acceptance
+    compare "$name" "$@" --samplers dmala,dlmcf,dlmc,dlmc:exact --best-acceptance
 }
 short="--chains 8 --warmup 300 --draws 1000"
 solvers potts-4-sqrt potts --values 4 $short

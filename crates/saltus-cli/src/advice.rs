@@ -9,11 +9,13 @@ pub fn sentence(finding: &Finding) -> String {
         Finding::Frozen { .. } => "; draw more, or try another sampler".to_owned(),
         Finding::ShortWarmup { warmup, .. } => format!("; try --warmup {}", (4 * warmup).max(1000)),
         Finding::Disagree { .. } => {
-            "; try another sampler with `saltus compare`, or many more draws".to_owned()
+            "; try --temper, or another sampler with `saltus compare`".to_owned()
         }
         Finding::TooFewDraws { .. } => {
             "; draw more, or try another sampler with `saltus compare`".to_owned()
         }
+        Finding::Barrier { .. } => "; try --temper auto, or a longer --warmup".to_owned(),
+        Finding::Exploration { .. } => "; try another --sampler, or --thin".to_owned(),
         // Whatever else is found is told as the library tells it.
         _ => String::new(),
     };

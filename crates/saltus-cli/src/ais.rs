@@ -9,10 +9,10 @@ use crate::arguments::{AisArguments, Transition};
 use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
 use crate::progress::{View, pace};
-use crate::{announce, interrupt, say};
+use crate::{announce, interrupt, out, say};
 use images::test_images;
 use json::print_json;
-use report::{About, Found, ReverseFrom, print_text};
+use report::{Estimation, Found, ReverseFrom, print_text};
 use saltus::Control;
 use saltus::Ended;
 use saltus::ais::{
@@ -30,6 +30,8 @@ const DRAWS: usize = 10;
 
 /// Estimates and prints.
 pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
+    // What was estimated is in the checkpoint, and the same command tells it.
+    out::goes_elsewhere(arguments.checkpoint.is_some());
     let subject = Subject::new(arguments)?;
     let transition = arguments.sampler.unwrap_or_else(|| subject.default_transition());
     let settings = arguments.settings(transition);
@@ -42,7 +44,7 @@ pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
         Some(path) => AisCheckpoint::load(path)?,
         None => None,
     };
-    let about = About {
+    let about = Estimation {
         arguments,
         transition,
         settings: &settings,
@@ -131,7 +133,7 @@ fn check(
     .check()
 }
 
-fn finish(about: &About, found: &Found) -> Result<Finish, Failure> {
+fn finish(about: &Estimation, found: &Found) -> Result<Finish, Failure> {
     if about.arguments.json {
         print_json(about, found)?;
         if let Some(sentence) = found.not_kept() {
@@ -191,11 +193,11 @@ fn starts(
 }
 
 fn anneal(
-    about: &About,
+    about: &Estimation,
     starts: Vec<u8>,
     resumed: Option<AisCheckpoint>,
 ) -> Result<AisOutcome, Failure> {
-    let About { arguments, settings, .. } = *about;
+    let Estimation { arguments, settings, .. } = *about;
     let mut view = View::new("", arguments.quiet).after(about.done.unwrap_or(0));
     let prepared = Prepared {
         starts,

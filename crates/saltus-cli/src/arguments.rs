@@ -1,19 +1,32 @@
 //! What can be written on the command line.
 
 mod ais;
+mod convert;
+mod exact;
+mod files;
+mod given;
+mod groups;
 mod model;
+mod path;
 #[cfg(feature = "deep")]
 mod resnet;
 mod sampler;
 mod store;
+mod temper;
 mod train;
 
 pub use ais::{AisArguments, Transition};
+pub use convert::ConvertArguments;
+pub use exact::{ExactArguments, UaiTask};
+pub use files::parse as parse_arguments;
+pub use given::GivenArguments;
 pub use model::*;
+pub use path::*;
 #[cfg(feature = "deep")]
 pub use resnet::{Backend, TrainResnetArguments, dataset};
 pub use sampler::{DifferencesKind, SamplerArguments};
-pub use store::{ExportArguments, StoreArguments};
+pub use store::{ExportArguments, MergeArguments, StoreArguments, existing};
+pub use temper::{RungsArgument, TemperArguments};
 pub use train::{
     BinariseArgument, TrainArguments, TrainDbnArguments, TrainRbmArguments, TrainedModel,
     TrainingArguments,
@@ -36,6 +49,8 @@ pub struct Arguments {
     pub command: Command,
 }
 
+// Made once per program, so that its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List the models, samplers and balancing functions
@@ -46,12 +61,24 @@ pub enum Command {
     Compare(CompareArguments),
     /// Write one page about a stored run: verdict, charts, pictures
     Report(ReportArguments),
-    /// Write the numbers of a stored run as a CSV or NPZ file
+    /// The exact answer of a small or sparse model: log Z, marginals, the likeliest state, draws
+    Exact(ExactArguments),
+    /// Write the numbers or the states of a stored run into files
     Export(ExportArguments),
+    /// Write a model's file in another format
+    Convert(ConvertArguments),
+    /// Join the stores of all shards of a run into one
+    Merge(MergeArguments),
     /// Learn a model from data and keep it in a file
     Train(TrainArguments),
-    /// Estimate the normaliser of a learnt machine, and how likely it finds test images
+    /// Estimate the normaliser of a learnt RBM, and how likely it finds test images
     Ais(AisArguments),
+    /// Estimate log Z of a model
+    LogZ(LogZArguments),
+    /// Energy, specific heat and magnetisation at many temperatures
+    Scan(ScanArguments),
+    /// Look for the states of largest log π, by annealing
+    Minimize(MinimizeArguments),
     /// The paper's sampling study (in saltus-lab)
     #[command(hide = true)]
     Paper(MovedArguments),
@@ -87,6 +114,15 @@ pub struct SampleArguments {
     /// Judge every single site: how it mixes, which one does so worst
     #[arg(long, global = true, help_heading = OUTPUT)]
     pub per_site: bool,
+    /// Tell how likely every value of every site is, with errors
+    #[arg(long, global = true, help_heading = OUTPUT)]
+    pub marginals: bool,
+    /// Write the marginals into this file as UAI competitions have them (MAR)
+    #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
+    pub mar: Option<PathBuf>,
+    /// Keep this many of the best states, with their log π and how often they were drawn [default: 1]
+    #[arg(long, global = true, value_name = "N", help_heading = OUTPUT, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub best: Option<usize>,
     /// Draw the last state of a lattice even if the output is not a terminal
     #[arg(long, global = true, help_heading = OUTPUT)]
     pub picture: bool,
@@ -94,9 +130,18 @@ pub struct SampleArguments {
     #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
     pub mosaic: Option<PathBuf>,
     #[command(flatten)]
+    pub temper: TemperArguments,
+    #[command(flatten)]
     pub store: StoreArguments,
     #[command(flatten)]
     pub run: RunArguments,
+}
+
+impl SampleArguments {
+    /// Whether something is written into files besides a store.
+    pub fn writes_files(&self) -> bool {
+        self.mosaic.is_some() || self.mar.is_some() || self.temper.keep_rungs.is_some()
+    }
 }
 
 /// Run several samplers on one model and put them side by side
@@ -121,6 +166,9 @@ pub struct CompareArguments {
     /// twice
     #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
     pub plot: Vec<PathBuf>,
+    /// Replace files of --plot that exist already
+    #[arg(long, global = true, help_heading = OUTPUT)]
+    pub force: bool,
     #[command(flatten)]
     pub run: RunArguments,
 }
@@ -153,6 +201,8 @@ fn sampler(name: &str) -> Result<Method, String> {
 /// How to run, whatever the model. Global, so that it may stand before or after the model's name.
 #[derive(Clone, Debug, Args)]
 pub struct RunArguments {
+    #[command(flatten)]
+    pub given: GivenArguments,
     #[command(flatten)]
     pub moves: SamplerArguments,
     /// Number of chains [default: 100]

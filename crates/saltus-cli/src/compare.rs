@@ -1,12 +1,13 @@
 //! `saltus compare`: the same run for several samplers, side by side.
 
-use crate::arguments::{COMPARED, CompareArguments};
+use crate::arguments::{COMPARED, CompareArguments, existing};
 use crate::contender::{self, Contender, has_scale};
 use crate::failure::{Failure, Finish};
+use crate::memory::check_bytes;
 use crate::model::{self, Context, with_model};
 use crate::plot::bars::{Bar, BarPlot, Panel};
 use crate::progress::View;
-use crate::{advice, announce, interrupt, plot, say, table};
+use crate::{advice, announce, interrupt, out, plot, say, table};
 use saltus::kernel::Kind;
 use saltus::zoo::{Title, UseModel};
 use saltus::{Ended, Model, Run, Sampler, Settings, Space, Summary};
@@ -16,8 +17,9 @@ use std::io::Write;
 /// Runs every sampler and prints.
 pub fn run(arguments: CompareArguments) -> Result<Finish, Failure> {
     for path in &arguments.plot {
-        plot::check_name(path)?;
+        plot::check_name(path, existing(arguments.force))?;
     }
+    out::goes_elsewhere(!arguments.plot.is_empty());
     let contenders: Vec<Contender> = if arguments.samplers.is_empty() {
         COMPARED.map(|method| Contender { method, solver: None }).to_vec()
     } else {
@@ -25,13 +27,18 @@ pub fn run(arguments: CompareArguments) -> Result<Finish, Failure> {
     };
     let all_settings: Vec<Settings> =
         contenders.iter().map(|one| one.settings(arguments.run.settings(one.method))).collect();
+    let given = arguments.run.given.read(&arguments.model)?;
     let context = Context {
+        given: Some(&given),
         seed: arguments.run.model_seed.unwrap_or(0),
         chains: all_settings.first().map_or(1, |settings| settings.chains),
     };
     let comparing = Comparing { all_settings, arguments: &arguments };
     with_model(&arguments.model, context, comparing)?
 }
+
+/// Bytes that a draw takes while it is judged, about: its numbers, and as much again to work with.
+const PER_DRAW: f64 = 128.0;
 
 struct Comparing<'a> {
     all_settings: Vec<Settings>,
@@ -68,8 +75,13 @@ impl UseModel for Comparing<'_> {
         let Self { all_settings, arguments } = self;
         let CompareArguments { run: options, .. } = arguments;
         for settings in &all_settings {
-            settings.sampler.check(model.space()).map_err(saltus::RunError::from)?;
+            settings.suits(&model).map_err(saltus::RunError::from)?;
             settings.check(&settings.sampler.traits(model.space()))?;
+        }
+        for settings in &all_settings {
+            // All of them are looked at: a sampler is not to be judged by a part of its draws.
+            let draws = settings.chains as f64 * settings.draws as f64;
+            check_bytes("the draws of a run", draws * PER_DRAW)?;
         }
         let heading = heading(&title, model.shown_space(), &all_settings);
         announce(&heading, options.json, options.quiet)?;
@@ -106,10 +118,10 @@ impl UseModel for Comparing<'_> {
         if !arguments.plot.is_empty() {
             let svg = picture.svg();
             for path in &arguments.plot {
-                plot::write(&svg, path)?;
+                plot::write(&svg, path, existing(arguments.force))?;
             }
         }
-        let mut out = std::io::stdout().lock();
+        let mut out = out::stdout();
         if options.json {
             serde_json::to_writer_pretty(
                 &mut out,

@@ -15,9 +15,10 @@ pub struct Contender {
 impl Contender {
     /// The settings of its run, from those that all have in common.
     pub fn settings(self, common: Settings) -> Settings {
-        let solver = match self.method {
-            Method::Dlmc => self.solver.unwrap_or(common.sampler.solver),
-            _ => Solver::default(),
+        let solver = if self.method.has_solver() {
+            self.solver.unwrap_or(common.sampler.solver)
+        } else {
+            Solver::default()
         };
         let mut sampler = Sampler { method: self.method, solver, ..common.sampler };
         // A scale or a target is meant for the samplers that have one.
@@ -49,7 +50,7 @@ impl FromStr for Contender {
             Some((sampler, solver)) => (sampler, Some(solver.parse()?)),
         };
         let method: Method = sampler.parse()?;
-        if solver.is_some() && method != Method::Dlmc {
+        if solver.is_some() && !method.has_solver() {
             return Err(format!("{method} has no solver to choose: that is about dlmc"));
         }
         Ok(Self { method, solver })

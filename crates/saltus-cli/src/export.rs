@@ -1,75 +1,215 @@
 //! `saltus export`: the numbers of a stored run for people who have neither Zarr nor Python.
 
-use crate::arguments::ExportArguments;
+use crate::arguments::{ExportArguments, existing};
 use crate::failure::{Failure, Finish};
+use crate::job::Config;
+use crate::out;
+use crate::states::{StateTable, write_states};
 use saltus::draws::sink::STATISTICS;
-use saltus::store::Stored;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use saltus::files::{Draft, Durability};
+use saltus::store::{StoreError, Stored};
+use std::io::{BufWriter, Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
+/// The name of stdout.
+const STDOUT: &str = "-";
+/// Numbers that are in memory at once, about.
+const AT_ONCE: usize = 1 << 24;
+
 /// Writes the files that were asked for.
 pub fn run(arguments: &ExportArguments) -> Result<Finish, Failure> {
-    let stored = Stored::open(&arguments.run)?;
-    let names = stored.names().iter().map(String::as_str).chain(STATISTICS);
-    let mut columns = Vec::new();
-    for name in names {
-        columns.push((name, stored.series(name)?));
+    let ExportArguments { run, csv, npz, states, force, .. } = arguments;
+    if csv.is_none() && npz.is_none() && states.is_none() {
+        return Err(Failure::Usage(
+            "as what? --csv FILE writes a line per draw (--csv - prints them), --npz FILE arrays for numpy, \
+             --states FILE whole states"
+                .to_owned(),
+        ));
     }
-    let force = arguments.force;
-    let mut out = std::io::stdout().lock();
-    let mut done = |path: &Path| {
-        let (chains, draws) = (stored.chains(), stored.draws());
-        writeln!(out, "{}: {chains} chains of {draws} draws", path.display())
-    };
-    if let Some(path) = &arguments.csv {
-        to_file(path, force, |file| csv(file, &columns).map_err(std::io::Error::other))?;
-        done(path)?;
+    let is_stdout = |path: &&Path| *path == Path::new(STDOUT);
+    if npz.as_deref().is_some_and(|path| is_stdout(&path)) {
+        return Err(Failure::Usage("--npz needs a file: only --csv can be printed".to_owned()));
     }
-    if let Some(path) = &arguments.npz {
-        to_file(path, force, |file| npz(file, &columns).map_err(std::io::Error::other))?;
-        done(path)?;
+    let stored = Stored::open(run)?;
+    let columns = Columns::of(&stored);
+    let printed = csv.as_deref().filter(is_stdout);
+    let prints_csv = printed.is_some();
+    let printed = printed.or(states.as_deref().filter(is_stdout));
+    out::goes_elsewhere(printed.is_none());
+    if prints_csv {
+        write_csv(out::stdout(), &columns)?;
+    }
+    if let Some(path) = csv.as_deref().filter(|path| !is_stdout(path)) {
+        whole(path, *force, |file| write_csv(file, &columns))?;
+        say_done(path, &stored, printed.is_some())?;
+    }
+    if let Some(path) = npz {
+        whole(path, *force, |file| write_npz(file, &columns))?;
+        say_done(path, &stored, printed.is_some())?;
+    }
+    if let Some(path) = states {
+        export_states(&stored, path, arguments)?;
+        if !is_stdout(&path.as_path()) {
+            say_done(path, &stored, printed.is_some())?;
+        }
     }
     Ok(Finish::Complete)
 }
 
-/// A name and its numbers by chain and draw.
-type Column<'a> = (&'a str, Vec<Vec<f64>>);
+/// Writes whole states, which the run must have kept.
+fn export_states(stored: &Stored, path: &Path, arguments: &ExportArguments) -> Result<(), Failure> {
+    let &ExportArguments { spins, force, .. } = arguments;
+    let (chains, draws) = (stored.chains(), stored.draws());
+    let mut states = Vec::new();
+    for chain in 0..chains {
+        let Some(of_chain) = stored.states(chain, 0..draws)? else {
+            return Err(Failure::Usage(
+                "the run kept no states: `saltus sample … --out DIR --keep states` does".to_owned(),
+            ));
+        };
+        states.extend(of_chain);
+    }
+    let config: Config = serde_json::from_value(stored.description().config.clone())
+        .map_err(|error| Failure::Failed(format!("was not made by this command: {error}")))?;
+    if spins && states.iter().any(|value| *value > 1) {
+        return Err(Failure::Usage("--spins is about sites of two values".to_owned()));
+    }
+    let sites = states.len() / (chains * draws).max(1);
+    let table = StateTable { states: &states, sites, chains, draws, spins };
+    write_states(&table, path, force, &config.model)
+}
 
-fn to_file(
+/// Says what a file holds, where that does not get among the numbers.
+fn say_done(path: &Path, stored: &Stored, among_numbers: bool) -> Result<(), Failure> {
+    let (chains, draws) = (stored.chains(), stored.draws());
+    let line = format!("{}: {chains} chains of {draws} draws", path.display());
+    if among_numbers {
+        crate::say(&line);
+        return Ok(());
+    }
+    Ok(writeln!(out::stdout(), "{line}")?)
+}
+
+/// Why numbers could not be exported.
+enum ExportError {
+    Store(StoreError),
+    File(std::io::Error),
+}
+
+impl From<StoreError> for ExportError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<std::io::Error> for ExportError {
+    fn from(error: std::io::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<csv::Error> for ExportError {
+    fn from(error: csv::Error) -> Self {
+        Self::File(error.into())
+    }
+}
+
+impl From<zip::result::ZipError> for ExportError {
+    fn from(error: zip::result::ZipError) -> Self {
+        Self::File(error.into())
+    }
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Store(error) => error.into(),
+            ExportError::File(error) => error.into(),
+        }
+    }
+}
+
+/// Writes a file that appears whole or not at all.
+pub fn to_file(
     path: &Path,
-    replace: bool,
-    write: impl FnOnce(File) -> std::io::Result<()>,
+    force: bool,
+    write: impl FnOnce(&mut Draft) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    let opened = if replace { File::create(path) } else { File::create_new(path) };
-    let written = opened.and_then(write);
-    written.map_err(|error| {
+    whole(path, force, |file| Ok(write(file)?))
+}
+
+fn whole(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(&mut Draft) -> Result<(), ExportError>,
+) -> Result<(), Failure> {
+    let cannot = |error: std::io::Error| {
         let hint = match error.kind() {
             std::io::ErrorKind::AlreadyExists => "; --force replaces it",
             _ => "",
         };
         Failure::Failed(format!("cannot write {}: {error}{hint}", path.display()))
-    })
+    };
+    // Before the work, not after it.
+    if !force && path.exists() {
+        return Err(cannot(std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut draft = Draft::new(path).map_err(cannot)?;
+    match write(&mut draft) {
+        Err(ExportError::File(error)) => return Err(cannot(error)),
+        written => written?,
+    }
+    draft.put(Durability::Now, existing(force)).map_err(cannot)
+}
+
+/// What is exported, read as it is written.
+struct Columns<'a> {
+    stored: &'a Stored,
+    names: Vec<&'a str>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(stored: &'a Stored) -> Self {
+        let names = stored.names().iter().map(String::as_str).chain(STATISTICS).collect();
+        Self { stored, names }
+    }
+
+    /// Chains and draws, part by part in their order, so that so many columns of a part fit in memory.
+    fn parts(&self, columns: usize) -> Vec<(Range<usize>, Range<usize>)> {
+        parts(self.stored.chains(), self.stored.draws(), AT_ONCE / columns.max(1))
+    }
+}
+
+/// Parts of at most so many numbers, chain by chain.
+fn parts(chains: usize, draws: usize, most: usize) -> Vec<(Range<usize>, Range<usize>)> {
+    let together = (most / draws.max(1)).max(1);
+    let at_once = if draws > most { most } else { draws.max(1) };
+    let groups = (0..chains).step_by(together);
+    let pieces = || (0..draws).step_by(at_once).map(|first| first..draws.min(first + at_once));
+    groups
+        .flat_map(|first| pieces().map(move |draws| (first..chains.min(first + together), draws)))
+        .collect()
 }
 
 /// A line per chain and draw.
-fn csv(file: File, columns: &[Column<'_>]) -> Result<(), csv::Error> {
+fn write_csv(file: impl Write, columns: &Columns<'_>) -> Result<(), ExportError> {
     let mut writer = csv::Writer::from_writer(BufWriter::new(file));
-    let names = columns.iter().map(|(name, _)| *name);
-    writer.write_record(["chain", "draw"].into_iter().chain(names))?;
-    let Some((_, first)) = columns.first() else {
-        return Ok(());
-    };
-    for (chain, draws) in first.iter().enumerate() {
-        for draw in 0..draws.len() {
-            writer.write_field(chain.to_string())?;
-            writer.write_field(draw.to_string())?;
-            for (_, series) in columns {
-                writer.write_field(series[chain][draw].to_string())?;
+    writer.write_record(["chain", "draw"].into_iter().chain(columns.names.iter().copied()))?;
+    for (chains, draws) in columns.parts(columns.names.len()) {
+        let read = |name: &&str| columns.stored.numbers(name, chains.clone(), draws.clone());
+        let series = columns.names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        for (place, chain) in chains.clone().enumerate() {
+            for (at, draw) in draws.clone().enumerate() {
+                writer.write_field(chain.to_string())?;
+                writer.write_field(draw.to_string())?;
+                for column in &series {
+                    writer.write_field(column[place][at].to_string())?;
+                }
+                writer.write_record(None::<&[u8]>)?;
             }
-            writer.write_record(None::<&[u8]>)?;
         }
     }
     writer.flush()?;
@@ -77,20 +217,19 @@ fn csv(file: File, columns: &[Column<'_>]) -> Result<(), csv::Error> {
 }
 
 /// A zip file of one array per name, as `numpy.savez` writes it.
-fn npz(file: File, columns: &[Column<'_>]) -> zip::result::ZipResult<()> {
+fn write_npz(file: impl Write + Seek, columns: &Columns<'_>) -> Result<(), ExportError> {
     let mut archive = ZipWriter::new(BufWriter::new(file));
-    for (name, series) in columns {
-        let (chains, draws) = (series.len(), series.first().map_or(0, Vec::len));
-        let header = npy_header(chains, draws);
+    let (chains, draws) = (columns.stored.chains(), columns.stored.draws());
+    for name in &columns.names {
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             // The same draws give the same file.
             .last_modified_time(DateTime::default())
             .large_file(8 * chains * draws > u32::MAX as usize / 2);
         archive.start_file(format!("{name}.npy"), options)?;
-        archive.write_all(&header)?;
-        for chain in series {
-            for number in chain {
+        archive.write_all(&npy_header("<f8", &format!("{chains}, {draws}")))?;
+        for (chains, draws) in columns.parts(1) {
+            for number in columns.stored.numbers(name, chains, draws)?.iter().flatten() {
                 archive.write_all(&number.to_le_bytes())?;
             }
         }
@@ -99,14 +238,38 @@ fn npz(file: File, columns: &[Column<'_>]) -> zip::result::ZipResult<()> {
     Ok(())
 }
 
-/// The header of an array of doubles, version 1.0 of the NPY format.
-fn npy_header(chains: usize, draws: usize) -> Vec<u8> {
-    let text =
-        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({chains}, {draws}), }}");
+/// The header of an array of a type and shape, version 1.0 of the NPY format.
+pub fn npy_header(kind: &str, shape: &str) -> Vec<u8> {
+    let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
     // Magic, version and length take ten bytes; the whole is a multiple of 64 and ends a line.
     let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
     header.extend((padded as u16).to_le_bytes());
     header.extend(format!("{text:<width$}\n", width = padded - 1).into_bytes());
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_everything_once_and_in_order() {
+        for (chains, draws, most) in [(3, 10, 100), (3, 10, 20), (3, 10, 10), (2, 10, 4), (4, 0, 5)]
+        {
+            let parts = parts(chains, draws, most);
+            let all: Vec<(usize, usize)> = parts
+                .iter()
+                .flat_map(|(chains, draws)| {
+                    let draws = draws.clone();
+                    chains
+                        .clone()
+                        .flat_map(move |chain| draws.clone().map(move |draw| (chain, draw)))
+                })
+                .collect();
+            let whole = (0..chains).flat_map(|chain| (0..draws).map(move |draw| (chain, draw)));
+            assert_eq!(all, whole.collect::<Vec<_>>());
+            assert!(parts.iter().all(|(chains, draws)| chains.len() * draws.len() <= most));
+        }
+    }
 }

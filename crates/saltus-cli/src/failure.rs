@@ -54,7 +54,8 @@ pub enum Failure {
     Usage(String),
     /// It makes sense but did not work: a file, a device.
     Failed(String),
-    /// Nobody reads the output any more (`saltus list | head -1`): nothing to complain about.
+    /// Nobody reads the output any more (`saltus list | head -1`), and there is no other: nothing to
+    /// complain about, but nothing was done either.
     NobodyReads,
 }
 
@@ -78,12 +79,12 @@ impl Failure {
         }
     }
 
-    /// 2, 1 or 0.
+    /// 2, 1, or what shells report for a program that a closed pipe ended.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Usage(_) => 2,
             Self::Failed(_) => 1,
-            Self::NobodyReads => 0,
+            Self::NobodyReads => 141,
         })
     }
 }

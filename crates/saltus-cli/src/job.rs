@@ -3,9 +3,12 @@
 use crate::arguments::{ModelArguments, RunArguments, SampleArguments, StoreArguments};
 use crate::failure::Failure;
 use crate::observe::Observe;
+use crate::shard::{self, Part};
 use saltus::draws::linear::Linear;
+use saltus::draws::trace::{MOST_JUDGED, Trace};
+use saltus::model::fixed_sum::FixedSum;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
-use saltus::zoo::Title;
+use saltus::zoo::{Given, Title};
 use saltus::{Ended, Method, Model, Outcome, Run, RunError, Seconds, Settings, Space};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -28,9 +31,27 @@ pub struct Config {
     pub model: ModelArguments,
     /// Seed of its random parameters.
     pub model_seed: u64,
+    /// Sites that are fixed, and their values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<(usize, u8)>,
+    /// Groups of bits of which exactly one is set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_hot: Vec<Vec<u32>>,
+    /// Sums that are fixed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sums: Vec<FixedSum>,
+    /// Whether marginals are summed up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marginals: bool,
+    /// How many of the best states are kept, if that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<usize>,
     /// What else is observed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observe: Vec<Observe>,
+    /// Which of the chains are here, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
 }
 
 /// Where draws go.
@@ -65,10 +86,31 @@ impl Job {
         }
         let only_stored = [
             ("--keep", store.keep.is_some()),
-            ("--force", store.force),
+            ("--force", store.force && !arguments.writes_files()),
             ("--checkpoint-every", store.checkpoint_every.is_some()),
         ];
-        let destination = match &store.out {
+        if let (Some(_), Some(option)) = (store.shard, arguments.temper.given()) {
+            return Err(Failure::Usage(format!(
+                "shards agree on a scale, not on temperatures: leave out {option}"
+            )));
+        }
+        if store.shard.is_some() && (store.until_ess.is_some() || store.until_rhat.is_some()) {
+            return Err(Failure::Usage(
+                "shards cannot see each other's draws: leave out --until-ess and --until-rhat"
+                    .into(),
+            ));
+        }
+        let folder = match (&store.out, store.shard) {
+            (Some(out), Some(shard)) => Some(shard.folder(out)),
+            (out, _) => out.clone(),
+        };
+        let destination = match &folder {
+            // A task that its queue starts again goes on.
+            Some(path) if store.shard.is_some() && !store.force && Stored::is_store(path) => {
+                let stored = Stored::open(path)?;
+                let keep = stored.description().keep;
+                Destination::Resumed { path: path.clone(), keep, draws: stored.draws() }
+            }
             Some(path) => Destination::New {
                 path: path.clone(),
                 keep: store.keep.map(Keep::from).unwrap_or_default(),
@@ -83,15 +125,26 @@ impl Job {
                 }
             },
         };
+        let Given { evidence, one_hot, sums } = run.given.read(model)?;
+        // Of those that can change two sites at once.
+        let default = if sums.is_empty() { Method::default() } else { Method::Gibbs };
+        let sampler = arguments.sampler.unwrap_or(default);
         let settings = Settings {
             until_ess: store.until_ess,
             until_rhat: store.until_rhat,
-            ..run.settings(arguments.sampler.unwrap_or_default())
+            ..run.settings(sampler)
         };
+        let settings = arguments.temper.apply(settings, run.chains);
         let config = Config {
+            evidence,
+            one_hot,
+            sums,
+            best: arguments.best,
+            marginals: arguments.marginals || arguments.mar.is_some(),
             model: model.clone(),
             model_seed: run.model_seed.unwrap_or(0),
             observe: arguments.observe.clone(),
+            part: store.shard.map(|shard| Part { shard, chains: settings.chains }),
         };
         Ok(Self { config, settings, destination })
     }
@@ -104,7 +157,11 @@ impl Job {
             ));
         }
         let observes = (!arguments.observe.is_empty()).then_some("--observe");
-        if let Some(option) = settled(*sampler, run, store).or(observes) {
+        let tempers = arguments.temper.given();
+        // A picture that is there may be replaced.
+        let replaces = (store.force && !arguments.writes_files()).then_some("--force");
+        let others = observes.or(tempers).or(replaces);
+        if let Some(option) = settled(*sampler, run, store).or(others) {
             return Err(Failure::Usage(format!(
                 "--resume goes on with the run's own settings: leave out {option}"
             )));
@@ -114,6 +171,17 @@ impl Job {
         let config: Config = serde_json::from_value(config).map_err(|error| {
             Failure::Failed(format!("{} was not made by this command: {error}", path.display()))
         })?;
+        if arguments.best.is_some() && arguments.best != config.best {
+            return Err(Failure::Usage(
+                "--best is settled when a run begins: leave it out".to_owned(),
+            ));
+        }
+        if (arguments.marginals || arguments.mar.is_some()) && !config.marginals {
+            return Err(Failure::Usage(
+                "the run was made without --marginals, which are summed up from the first draw"
+                    .to_owned(),
+            ));
+        }
         if let Some(more) = store.extend {
             if !stored.ended().is_some_and(|ended| ended.is_success()) {
                 return Err(Failure::Usage(format!(
@@ -128,6 +196,23 @@ impl Job {
         let settings = Settings { threads, time_limit, ..settings };
         let destination = Destination::Resumed { path, keep, draws: stored.draws() };
         Ok(Self { config, settings, destination })
+    }
+
+    /// The same of the part of the chains that was asked for, with the scale that all parts have.
+    pub fn of_part<M: Model>(mut self, model: &M) -> Result<Self, Failure> {
+        if let Some(part) = self.config.part {
+            // What goes on by --resume is a part already.
+            if self.settings.chains == part.chains {
+                self.settings.sampler.scale = shard::scale(model, &self.settings)?;
+            }
+            self.settings.chains = part.range().len();
+        }
+        Ok(self)
+    }
+
+    /// The number of its first chain in the whole run.
+    pub fn first_chain(&self) -> usize {
+        self.config.part.map_or(0, |part| part.range().start)
     }
 
     /// Opens the store, before anything is said or drawn.
@@ -194,28 +279,34 @@ pub enum Store {
 }
 
 impl Store {
-    /// Runs into it. What was drawn is in the outcome, too.
+    /// Runs into it. What was drawn is in the outcome, too, thinned if it is long; whole states only
+    /// where they are not stored.
     pub fn run<M: Model>(
         self,
         run: Run<'_, M>,
         folder: Option<&PathBuf>,
+        keep_states: bool,
     ) -> Result<Outcome, Failure> {
+        let mut trace = Trace::new(keep_states).at_most(MOST_JUDGED);
         let ran = match self {
-            Self::None => run.go(),
+            Self::None => run.go_into(&mut trace),
             Self::Open(mut writer, None) => run.go_into(writer.as_mut()),
             Self::Open(mut writer, Some((checkpoint, seconds))) => {
                 run.resume(*checkpoint).after(seconds).go_into(writer.as_mut())
             }
         };
         let mut outcome = ran.map_err(|error| match error {
-            RunError::Sink(error) => Failure::Failed(format!(
-                "{error}; what was stored before can be read, and --resume goes on from there"
-            )),
+            RunError::Sink(error) if folder.is_some_and(|folder| Stored::open(folder).is_ok()) => {
+                Failure::Failed(format!(
+                    "{error}; what was stored before can be read, and --resume goes on from there"
+                ))
+            }
             error => error.into(),
         })?;
-        if let Some(folder) = folder {
-            outcome.trace = Stored::open(folder)?.trace()?;
-        }
+        outcome.trace = match folder {
+            Some(folder) => Stored::open(folder)?.thinned_trace(MOST_JUDGED)?,
+            None => trace,
+        };
         Ok(outcome)
     }
 }
@@ -232,6 +323,12 @@ impl Config {
             }
         }
         self.observe.iter().map(|one| Ok((one.name.clone(), one.read(space)?))).collect()
+    }
+
+    /// What is known of the model's states.
+    pub fn given(&self) -> Given {
+        let Self { evidence, one_hot, sums, .. } = self.clone();
+        Given { evidence, one_hot, sums }
     }
 
     /// The same from wherever it is read again.
@@ -263,10 +360,9 @@ fn settled(
         ("--model-seed", run.model_seed.is_some()),
         ("--out", store.out.is_some()),
         ("--keep", store.keep.is_some()),
-        ("--force", store.force),
         ("--until-ess", store.until_ess.is_some()),
         ("--until-rhat", store.until_rhat.is_some()),
     ];
     let given = options.into_iter().find(|(_, given)| *given).map(|(option, _)| option);
-    given.or(run.moves.given())
+    given.or(run.moves.given()).or(run.given.given())
 }

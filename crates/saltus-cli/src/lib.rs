@@ -15,6 +15,8 @@ pub mod model;
 #[doc(hidden)]
 pub mod number;
 #[doc(hidden)]
+pub mod out;
+#[doc(hidden)]
 pub mod parse;
 #[doc(hidden)]
 pub mod plot;
@@ -29,18 +31,28 @@ mod advice;
 mod ais;
 mod compare;
 mod contender;
+mod convert;
+mod exact;
 mod export;
 mod job;
+mod ladder;
 mod list;
+mod log_z;
+mod marginals;
+mod merge;
+mod minimize;
 mod moved;
 mod observe;
 mod per_site;
 mod picture;
 mod report;
 mod sample;
+mod scan;
+mod shard;
+mod states;
+mod uai;
 
-use arguments::{Arguments, Command};
-use clap::Parser;
+use arguments::Command;
 use failure::{Failure, Finish};
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,14 +62,20 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     end(
         "saltus",
-        match Arguments::parse().command {
+        match arguments::parse_arguments().command {
             Command::List(arguments) => list::run(&arguments),
             Command::Sample(arguments) => sample::run(arguments),
             Command::Compare(arguments) => compare::run(arguments),
+            Command::Exact(arguments) => exact::run(&arguments),
             Command::Report(arguments) => report::run(&arguments),
             Command::Export(arguments) => export::run(&arguments),
+            Command::Convert(arguments) => convert::run(&arguments),
+            Command::Merge(arguments) => merge::run(&arguments),
             Command::Train(arguments) => train::run(&arguments),
             Command::Ais(arguments) => ais::run(&arguments),
+            Command::LogZ(arguments) => log_z::run(&arguments),
+            Command::Scan(arguments) => scan::run(&arguments),
+            Command::Minimize(arguments) => minimize::run(&arguments),
             Command::Paper(_) => moved::to_the_laboratory("paper"),
             Command::Flow(_) => moved::to_the_laboratory("flow"),
         },
@@ -82,7 +100,7 @@ pub fn end(program: &str, finished: Result<Finish, Failure>) -> ExitCode {
 #[doc(hidden)]
 pub fn announce(heading: &str, json: bool, quiet: bool) -> std::io::Result<()> {
     if !json {
-        let mut out = std::io::stdout().lock();
+        let mut out = out::stdout();
         writeln!(out, "{heading}")?;
         return out.flush();
     }

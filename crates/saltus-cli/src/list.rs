@@ -3,6 +3,7 @@
 use crate::arguments::{Arguments, ListArguments};
 use crate::failure::{Failure, Finish};
 use clap::CommandFactory;
+use saltus::zoo::read::Format;
 use saltus::{Balancing, Method, Solver};
 use serde::Serialize;
 use std::io::Write;
@@ -13,6 +14,7 @@ struct Catalogue {
     samplers: Vec<Entry>,
     weights: Vec<Entry>,
     solvers: Vec<Entry>,
+    formats: Vec<Entry>,
 }
 
 #[derive(Serialize)]
@@ -30,7 +32,7 @@ impl Entry {
 /// Prints the catalogue.
 pub fn run(arguments: &ListArguments) -> Result<Finish, Failure> {
     let catalogue = catalogue();
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &catalogue)?;
         writeln!(out)?;
@@ -40,6 +42,7 @@ pub fn run(arguments: &ListArguments) -> Result<Finish, Failure> {
             ("Samplers", &catalogue.samplers),
             ("Balancing functions", &catalogue.weights),
             ("Solvers of dlmc", &catalogue.solvers),
+            ("Formats of model files", &catalogue.formats),
         ];
         let longest = groups.iter().flat_map(|(_, entries)| entries.iter());
         let width = longest.map(|entry| entry.name.len()).max().unwrap_or(0);
@@ -50,7 +53,7 @@ pub fn run(arguments: &ListArguments) -> Result<Finish, Failure> {
             }
             writeln!(out)?;
         }
-        writeln!(out, "Try: saltus sample ising, saltus compare potts, saltus sample rbm --help")?;
+        writeln!(out, "Try: saltus sample ising, saltus compare potts, saltus exact network.uai")?;
     }
     Ok(Finish::Complete)
 }
@@ -70,6 +73,7 @@ fn catalogue() -> Catalogue {
         models: models.collect(),
         samplers: Method::ALL.iter().map(|one| Entry::new(one.name(), one.describe())).collect(),
         solvers: Solver::ALL.map(|solver| Entry::new(solver.name(), solver.describe())).into(),
+        formats: Format::ALL.iter().map(|one| Entry::new(one.name(), one.describe())).collect(),
         weights: Balancing::ALL.map(|one| Entry::new(one.name(), one.describe())).into(),
     }
 }

@@ -4,7 +4,9 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::memory::Demand;
 use crate::table::wrap;
-use saltus::zoo::{Building, Extent, Title, UseModel};
+#[cfg(feature = "deep")]
+use saltus::zoo::{BuildModel, given};
+use saltus::zoo::{Building, Extent, Given, Title, UseModel};
 use saltus::{ModelError, Space};
 
 /// The first lines of a report: what is being sampled.
@@ -22,18 +24,20 @@ pub fn rows_and_columns(space: &Space) -> Option<crate::parse::Size> {
 }
 
 /// What is needed besides the model's own options.
-#[derive(Clone, Copy, Debug)]
-pub struct Context {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context<'a> {
     /// Seed of random parameters.
     pub seed: u64,
     /// Chains that will run, to see whether they fit in memory.
     pub chains: usize,
+    /// What is known of its states.
+    pub given: Option<&'a Given>,
 }
 
 /// Builds the model and hands it on.
 pub fn with_model<U: UseModel>(
     arguments: &ModelArguments,
-    context: Context,
+    context: Context<'_>,
     user: U,
 ) -> Result<U::Output, Failure> {
     let check = |Extent { sites, values, parameters }: Extent| {
@@ -43,7 +47,8 @@ pub fn with_model<U: UseModel>(
     };
     match arguments {
         ModelArguments::Zoo(spec) => {
-            Ok(spec.build(&Building { seed: context.seed, check: Some(&check) }, user)?)
+            let Context { seed, given, .. } = context;
+            Ok(spec.build(&Building { seed, given, check: Some(&check) }, user)?)
         }
         #[cfg(feature = "deep")]
         ModelArguments::Deep(crate::arguments::DeepSpec::Resnet(arguments)) => {
@@ -63,7 +68,26 @@ pub fn with_model<U: UseModel>(
                 architecture.parameters(),
                 arguments.weights.display()
             );
-            Ok(user.call(Title { name: "resnet", words }, model))
+            let built = Built { title: Title { name: "resnet", words }, model };
+            Ok(given(context.given.unwrap_or(&Given::default()), user, built)?)
         }
+        ModelArguments::Unnamed(words) => Err(Failure::Usage(format!(
+            "{} is not the name of a model",
+            words.first().map_or("".into(), |word| word.to_string_lossy())
+        ))),
+    }
+}
+
+/// A model that is there already.
+#[cfg(feature = "deep")]
+struct Built<M> {
+    title: Title,
+    model: M,
+}
+
+#[cfg(feature = "deep")]
+impl<M: saltus::Model + 'static> BuildModel for Built<M> {
+    fn build<U: UseModel>(self, user: U) -> Result<U::Output, ModelError> {
+        Ok(user.call(self.title, self.model))
     }
 }

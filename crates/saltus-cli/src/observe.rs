@@ -5,13 +5,11 @@ use saltus::Space;
 use saltus::draws::linear::Linear;
 use saltus::draws::sink::STATISTICS;
 use saltus::draws::trace::{HAMMING, LOG_PROB};
+use saltus::run::MAGNETISATION;
 use saltus::summary::ENERGY;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
-
-/// Name of the mean spin among the observables.
-pub const MAGNETISATION: &str = "magnetisation";
 
 /// A name and the file of its weights.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +44,18 @@ impl FromStr for Observe {
 impl Observe {
     /// Whether a name has a meaning of its own, in a run or in its store.
     pub fn is_taken(name: &str) -> bool {
-        let coordinates = ["chain", "draw", "site", "byte", "state", "state_bits", "lp"];
+        let coordinates = [
+            "marginals",
+            "best",
+            "best_states",
+            "chain",
+            "draw",
+            "site",
+            "byte",
+            "state",
+            "state_bits",
+            "lp",
+        ];
         let own = [LOG_PROB, ENERGY, MAGNETISATION];
         name.starts_with(HAMMING)
             || own.contains(&name)

@@ -7,6 +7,7 @@ mod file;
 pub mod frame;
 pub mod mosaic;
 mod outline;
+pub mod row;
 pub mod style;
 pub mod svg;
 mod text;

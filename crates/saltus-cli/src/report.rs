@@ -8,6 +8,7 @@ mod warmup;
 
 use crate::arguments::ReportArguments;
 use crate::failure::{Failure, Finish};
+use crate::out;
 use page::Page;
 use rayon::prelude::*;
 use saltus::Summary;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 
 /// Reads the run and writes the page.
 pub fn run(arguments: &ReportArguments) -> Result<Finish, Failure> {
+    out::goes_elsewhere(true);
     let path = arguments.out.clone().unwrap_or_else(|| beside(&arguments.run));
     if path.exists() && !arguments.force {
         return Err(Failure::Failed(format!(
@@ -32,7 +34,7 @@ pub fn run(arguments: &ReportArguments) -> Result<Finish, Failure> {
     let html = page_of(&stored)?;
     atomic_write(&path, html.as_bytes(), Durability::Now)
         .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
-    let mut out = std::io::stdout().lock();
+    let mut out = out::stdout();
     writeln!(out, "report in {}", path.display())?;
     Ok(Finish::Complete)
 }

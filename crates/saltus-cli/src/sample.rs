@@ -2,15 +2,17 @@
 
 use crate::arguments::SampleArguments;
 use crate::failure::{Failure, Finish};
-use crate::job::{Destination, Job};
+use crate::job::{Config, Destination, Job};
+use crate::marginals::{MARGINALS, SampledMarginals};
 use crate::model::{self, Context, rows_and_columns, with_model};
-use crate::observe::MAGNETISATION;
 use crate::parse::Size;
 use crate::plot::mosaic::Mosaic;
 use crate::progress::View;
-use crate::{advice, announce, interrupt, per_site, picture, plot, say, table};
-use saltus::draws::observable::Magnetisation;
-use saltus::draws::observers::{Best, BestState};
+use crate::{advice, announce, interrupt, ladder, out, per_site, picture, plot, say, table};
+use saltus::draws::observers::{Best, BestState, Marginals};
+use saltus::exact;
+use saltus::files::Existing;
+use saltus::run::BEST;
 use saltus::stats::Diagnosis;
 use saltus::zoo::{Title, UseModel};
 use saltus::{Ended, Model, Outcome, Run, Settings, Solver, Space, Summary};
@@ -21,11 +23,13 @@ use std::path::Path;
 /// Samples and prints.
 pub fn run(arguments: SampleArguments) -> Result<Finish, Failure> {
     let job = Job::new(&arguments)?;
+    out::goes_elsewhere(job.folder().is_some() || arguments.writes_files());
     if let Some(sentence) = arguments.run.moves.unused_weight(job.settings.sampler.method) {
         say(&format!("saltus: {sentence}"));
     }
-    let context = Context { seed: job.config.model_seed, chains: job.settings.chains };
-    let model = job.config.model.clone();
+    let Config { model, model_seed, .. } = job.config.clone();
+    let given = job.config.given();
+    let context = Context { seed: model_seed, chains: job.settings.chains, given: Some(&given) };
     with_model(&model, context, Sampling { job, arguments: &arguments })?
 }
 
@@ -39,43 +43,47 @@ impl UseModel for Sampling<'_> {
 
     fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
         let Self { job, arguments } = self;
+        let job = job.of_part(&model)?;
         let (settings, space) = (&job.settings, model.shown_space());
-        settings.sampler.check(model.space()).map_err(saltus::RunError::from)?;
+        settings.suits(&model).map_err(saltus::RunError::from)?;
         settings.check(&settings.sampler.traits(model.space()))?;
         let observables = job.config.observables(space)?;
         if arguments.per_site {
             per_site::check(&job, space)?;
         }
-        let mosaic =
-            arguments.mosaic.as_deref().map(|path| mosaic(path, &title, space)).transpose()?;
+        let existing = arguments.store.existing();
+        let mosaic = arguments
+            .mosaic
+            .as_deref()
+            .map(|path| mosaic(path, existing, &title, space))
+            .transpose()?;
         let store = job.open(&title, &model)?;
         let json = arguments.run.json;
-        let heading = heading(&title, space, &job);
+        let heading = heading(&title, space, &job) + &exact_words(&model);
         announce(&heading, json, arguments.run.quiet)?;
         interrupt::listen();
         let mut view = View::new("", arguments.run.quiet);
         let mut run = Run::new(&model, settings.clone())
-            .references(REFERENCES)
-            .observer(BEST, Best { states: 1 })
+            .first_chain(job.first_chain())
+            .observe_as_usual()
             .monitor(|progress| view.show(progress));
-        let few = settings.chains.saturating_mul(space.sites()) <= MOST_WATCHED;
-        // Sites are counted draw by draw, which weighted draws do not allow.
-        if few && !settings.sampler.method.is_weighted() {
-            run = run.watch_sites();
+        if job.config.marginals {
+            run = run.observer(MARGINALS, Marginals);
         }
-        if space.is_binary() {
-            run = run.observe(MAGNETISATION, Magnetisation { sites: space.sites() });
+        if let Some(states) = job.config.best {
+            run = run.observer(BEST_STATES, Best { states });
         }
         for (name, observable) in observables {
             run = run.observe(name, observable);
         }
-        if arguments.per_site && job.folder().is_none() {
-            run = run.keep_states();
+        if let Some(path) = &arguments.temper.keep_rungs {
+            ladder::check(path, settings)?;
+            run = run.keep_rungs();
         }
         if let Some(time) = arguments.store.checkpoint_every {
             run = run.checkpoint_every(time);
         }
-        let ran = store.run(run, job.folder());
+        let ran = store.run(run, job.folder(), arguments.per_site);
         view.finish();
         let outcome = ran?;
         let mut summary = Summary::new(title.name, &outcome);
@@ -83,7 +91,16 @@ impl UseModel for Sampling<'_> {
         let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
         if let (Some(path), Some(mosaic)) = (&arguments.mosaic, mosaic) {
             let states = outcome.last_states.concat();
-            mosaic.of_states(&states, outcome.space.values()).write(path)?;
+            mosaic.of_states(&states, outcome.space.values()).write(path, existing)?;
+        }
+        let marginals = outcome
+            .observed::<Marginals>(MARGINALS)
+            .map(|table| SampledMarginals::new(table, &outcome.space));
+        if let (Some(path), Some(marginals)) = (&arguments.mar, &marginals) {
+            marginals.write_uai(path, arguments.store.force)?;
+        }
+        if let Some(path) = &arguments.temper.keep_rungs {
+            ladder::write(path, &outcome)?;
         }
         if json {
             let out = job.folder().map(|path| path.display().to_string());
@@ -94,11 +111,16 @@ impl UseModel for Sampling<'_> {
                 warnings: advice::warnings(&summary),
                 stopped_by,
                 best: outcome.observed::<Best>(BEST).and_then(|best| best.first()),
+                best_states: outcome.observed::<Best>(BEST_STATES),
+                marginals: marginals.filter(|_| arguments.marginals),
                 per_site,
                 out,
             })?;
         } else {
             print_text(&summary, per_site.as_deref(), &outcome, &job)?;
+            if let Some(marginals) = marginals.filter(|_| arguments.marginals) {
+                print(&format!("\n{}", marginals.words()))?;
+            }
             if arguments.picture || std::io::stdout().is_terminal() {
                 print_picture(&outcome)?;
             }
@@ -111,8 +133,13 @@ impl UseModel for Sampling<'_> {
 }
 
 /// The arrangement of states as images; fails before the work if there can be none.
-fn mosaic(path: &Path, title: &Title, space: &Space) -> Result<Mosaic, Failure> {
-    plot::check_name(path)?;
+fn mosaic(
+    path: &Path,
+    existing: Existing,
+    title: &Title,
+    space: &Space,
+) -> Result<Mosaic, Failure> {
+    plot::check_name(path, existing)?;
     if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
         return Err(Failure::Usage(format!("--mosaic {} must end in .png", path.display())));
     }
@@ -124,15 +151,6 @@ fn mosaic(path: &Path, title: &Title, space: &Space) -> Result<Mosaic, Failure> 
     };
     Ok(Mosaic { rows, columns })
 }
-
-/// Random states that distances are measured to.
-const REFERENCES: usize = 3;
-/// Sites of all chains together that are watched one by one; with more, remembering them would take
-/// more memory than sampling does.
-const MOST_WATCHED: usize = 10_000_000;
-
-/// Name of the observer that keeps the best state.
-const BEST: &str = "best";
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -146,6 +164,12 @@ struct Printed<'a> {
     /// The draw with the largest log π.
     #[serde(skip_serializing_if = "Option::is_none")]
     best: Option<&'a BestState>,
+    /// The best states that were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best_states: Option<&'a Vec<BestState>>,
+    /// Marginals and their errors, if they were asked for.
+    #[serde(flatten)]
+    marginals: Option<SampledMarginals>,
     /// What ended the run: draws, until-ess, until-rhat, time-limit, interrupt or failure.
     stopped_by: &'static str,
     /// Every site, if that was asked.
@@ -176,16 +200,43 @@ fn heading(title: &Title, space: &Space, job: &Job) -> String {
         }
         _ => String::new(),
     };
+    let beta =
+        settings.beta.map_or(String::new(), |beta| format!(" at inverse temperature {beta}"));
+    let (chains, ladder) = match settings.temper {
+        None => (format!("{chains}{beta}, each with {warmup} steps"), String::new()),
+        Some(temper) => {
+            let rungs = match temper.rungs {
+                None => "as many rungs as suit, found in warm-up".to_owned(),
+                Some(rungs) => format!("{rungs} rungs"),
+            };
+            let each = format!("{chains} ladders{beta}, each with {warmup} scans");
+            (each, format!("temper   {rungs}; draws are those of the highest\n"))
+        }
+    };
     format!(
         "{}sampler  {sampler}{weight}{solver}\n\
-         chains   {chains}, each with {warmup} steps of warm-up and {draws} draws{every}\n\
-         {resumed}",
+         chains   {chains} of warm-up and {draws} draws{every}\n\
+         {ladder}{resumed}",
         model::heading(title, space)
     )
 }
 
+/// Name of the observer that keeps as many of the best states as were asked for.
+const BEST_STATES: &str = "best_states";
+
+/// Sites beyond which it is not looked whether the exact answer can be had.
+const MOST_SOLVED: usize = 1000;
+
+/// A line that says so if the exact answer can be had.
+fn exact_words<M: Model>(model: &M) -> String {
+    let way = (model.space().sites() <= MOST_SOLVED).then(|| exact::way(model)).flatten();
+    way.map_or(String::new(), |way| {
+        format!("exact    `saltus exact` gives the exact answer by {}\n", way.name())
+    })
+}
+
 fn print_json(printed: &Printed<'_>) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = out::stdout();
     serde_json::to_writer_pretty(&mut out, printed)?;
     writeln!(out)?;
     Ok(())
@@ -197,10 +248,20 @@ fn print_text(
     outcome: &Outcome,
     job: &Job,
 ) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = out::stdout();
     if summary.draws > 0 {
         writeln!(out, "{}", table::of_run(summary))?;
         writeln!(out, "{}", table::of_observables(summary))?;
+    }
+    if let Some(tempering) = &summary.tempering {
+        write!(out, "{}", ladder::words(tempering))?;
+    }
+    if let Some(every) = summary.judged_every {
+        let sentence = format!(
+            "Judged by one of {every} draws of each chain, so that a long run needs no more memory: draws are \
+             worth at least what is said here."
+        );
+        write!(out, "{}", table::wrap(&sentence, "", ""))?;
     }
     if let Some(sites) = per_site {
         writeln!(out, "{}", per_site::words(sites))?;
@@ -216,6 +277,12 @@ fn print_text(
     Ok(())
 }
 
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = out::stdout();
+    write!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
 fn print_picture(outcome: &Outcome) -> Result<(), Failure> {
     let size = rows_and_columns(&outcome.space);
     let (Some(size), Some(state)) = (size, outcome.last_states.first()) else {
@@ -226,7 +293,7 @@ fn print_picture(outcome: &Outcome) -> Result<(), Failure> {
         Some(part) => format!(" (its first {part} of {size} sites)"),
         None => String::new(),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = out::stdout();
     writeln!(out, "\nlast state of chain 0{part}")?;
     write!(out, "{}", picture::draw(state, size, values))?;
     out.flush()?;

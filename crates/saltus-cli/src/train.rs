@@ -7,7 +7,7 @@ pub mod report;
 mod resnet;
 
 use crate::arguments::{
-    BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel, TrainingArguments,
+    BinariseArgument, TrainArguments, TrainRbmArguments, TrainedModel, TrainingArguments, existing,
 };
 use crate::failure::{Failure, Finish};
 use crate::memory::Demand;
@@ -15,9 +15,9 @@ use crate::moved::to_the_laboratory;
 use crate::number::short;
 use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
-use crate::{announce, interrupt};
+use crate::{announce, interrupt, out};
 use files::Files;
-use report::{About, print_json, print_text};
+use report::{LearntFrom, print_json, print_text};
 use saltus::data::Examples;
 use saltus::train::{TrainSettings, Trained, train_rbm};
 use std::path::Path;
@@ -29,6 +29,7 @@ const PER_WEIGHT: usize = 5;
 
 /// Trains and prints.
 pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
+    out::goes_elsewhere(true);
     match &arguments.model {
         TrainedModel::Rbm(arguments) => rbm(arguments),
         TrainedModel::Dbn(arguments) => dbn::run(arguments),
@@ -41,7 +42,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
 }
 
 /// The images to learn from, and what is said of them.
-fn data(arguments: &TrainingArguments, values: usize) -> Result<(Examples, About), Failure> {
+fn data(arguments: &TrainingArguments, values: usize) -> Result<(Examples, LearntFrom), Failure> {
     if values > 2 && arguments.binarise.is_some() {
         return Err(Failure::Usage(format!(
             "--binarise makes two values of a pixel, but --values is {values}"
@@ -51,7 +52,7 @@ fn data(arguments: &TrainingArguments, values: usize) -> Result<(Examples, About
     let (rows, columns) = (images.rows, images.columns);
     let binarisation = arguments.binarise.unwrap_or(BinariseArgument::Threshold).into();
     let examples = Examples::from_images(images, values, binarisation)?;
-    let about = About {
+    let about = LearntFrom {
         dataset: arguments.dataset,
         examples: examples.count(),
         values,
@@ -86,14 +87,16 @@ fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
     let (count, steps) = SAMPLES;
     let mosaic = Mosaic { rows: about.rows, columns: about.columns };
     let [samples, filters] = &files.pictures;
-    mosaic.of_states(&trained.samples(count, steps)?, values).write(samples)?;
-    mosaic.of_filters(&trained.weight(), values).write(filters)?;
+    mosaic
+        .of_states(&trained.samples(count, steps)?, values)
+        .write(samples, existing(training.force))?;
+    mosaic.of_filters(&trained.weight(), values).write(filters, existing(training.force))?;
     finish(&about, &trained, &files.all(), training.json)
 }
 
 /// Prints what came of a training.
 fn finish(
-    about: &About,
+    about: &LearntFrom,
     trained: &Trained,
     files: &[&Path],
     json: bool,

@@ -50,9 +50,7 @@ use gradient::Learner;
 use order::Order;
 use rayon::prelude::*;
 use saltus::data::Examples;
-use saltus::engine::{Failed, SamplerBlock, block_ranges, sampler_block};
-use saltus::kernel::ScaleUnit;
-use saltus::kernel::traits::SATURATED_STEP;
+use saltus::engine::{Failed, SamplerBlock, block_ranges, block_size, sampler_block};
 use saltus::math::vectorised;
 use saltus::rng::{Stream, Training as Purpose};
 use saltus::train::adam::{Moments, Step};
@@ -119,6 +117,7 @@ impl<'a, N: Network + 'static> Training<'a, N> {
         let model: DeepModel<N> = DeepModel::new(parameters, base)?;
         let batch = settings.batch;
         let sites = space.sites();
+        let size = block_size(&model, &settings.sampler, batch);
         let block = |chains: std::ops::Range<usize>| {
             let states = buffer.states()[chains.start * sites..chains.end * sites].to_vec();
             let rngs = chains.clone().map(|row| {
@@ -126,16 +125,10 @@ impl<'a, N: Network + 'static> Training<'a, N> {
             });
             sampler_block(&model, &settings.sampler, chains.start, states, rngs.collect(), None)
         };
-        let blocks = block_ranges(&model, batch).map(block).collect();
+        let blocks = block_ranges(size, batch).map(block).collect();
         let scale =
             settings.sampler.traits(&space).scale.filter(|_| settings.sampler.scale.is_none());
-        let tuner = scale.map(|scale| {
-            let tuner = Tuner::following(&scale, settings.sampler.target_acceptance);
-            match scale.unit {
-                ScaleUnit::StepSize => tuner.at_most(SATURATED_STEP),
-                ScaleUnit::Radius => tuner,
-            }
-        });
+        let tuner = scale.map(|scale| Tuner::following(&scale, settings.sampler.target_acceptance));
         Ok(Self {
             examples,
             workers,

@@ -41,13 +41,15 @@ pub use settings::{AisError, AisSettings};
 
 use crate::base::Base;
 use crate::control::{Control, Ended};
-use crate::engine::{Fingerprint, SamplerBlock, block_ranges, kernel_block, probes, sampler_block};
+use crate::engine::{
+    Fingerprint, SamplerBlock, block_ranges, block_size, kernel_block, probes, sampler_block,
+};
 use crate::kernel::layers::{self, LayerGibbs};
 use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
 use crate::model::rbm::Rbm;
 use crate::rng::ChainRng;
-use crate::sampler::SamplerError;
+use crate::sampler::{SamplerError, check_path};
 use crate::workers::Workers;
 use block::{Block, rngs};
 use driver::Driver;
@@ -72,6 +74,8 @@ pub struct Ais<'a, M: Model> {
     /// Why the sampler cannot be used as it is set.
     refused: Option<SamplerError>,
     new_block: Box<NewBlock<'a, M>>,
+    /// Chains per block.
+    block_size: usize,
     base: Arc<Base>,
     /// log Z at β = 0.
     log_base: f64,
@@ -99,11 +103,12 @@ impl<'a, M: Model> Ais<'a, M> {
     pub fn new(model: &'a M, settings: AisSettings) -> Self {
         let sampler = settings.sampler.clone();
         let traits = sampler.traits(model.space());
-        let refused = sampler.check(model.space()).err();
+        let refused = sampler.suits(model).and_then(|()| check_path(model)).err();
+        let size = block_size(model, &sampler, settings.chains);
         let new_block = move |model: &M, first, states, rngs, base: &Arc<Base>| {
             sampler_block(model, &sampler, first, states, rngs, Some(base.clone()))
         };
-        Self { refused, ..Self::with_blocks(model, settings, traits, Box::new(new_block)) }
+        Self { refused, ..Self::with_blocks(model, settings, traits, size, Box::new(new_block)) }
     }
 
     /// Annealing of a model by anyone's kernel. Its densities at β = 0 must be those of the base, times
@@ -116,19 +121,22 @@ impl<'a, M: Model> Ais<'a, M> {
     {
         let kernel = Arc::new(kernel);
         let traits = kernel.traits(model);
+        let size = kernel.block_size(model, settings.chains);
         let new_block = move |model: &M, first, states, rngs, base: &Arc<Base>| {
             kernel_block(model, kernel.clone(), first, states, rngs, Some(base.clone()))
         };
-        Self::with_blocks(model, settings, traits, Box::new(new_block))
+        Self::with_blocks(model, settings, traits, size, Box::new(new_block))
     }
 
     fn with_blocks(
         model: &'a M,
         settings: AisSettings,
         traits: KernelTraits,
+        block_size: usize,
         new_block: Box<NewBlock<'a, M>>,
     ) -> Self {
         Self {
+            block_size,
             model,
             settings,
             traits,
@@ -205,6 +213,7 @@ impl<'a, M: Model> Ais<'a, M> {
                     scale: self.traits.scale,
                     base: &self.base,
                     new_block: &*self.new_block,
+                    block_size: self.block_size,
                     workers: &workers,
                     deadline,
                 };
@@ -312,7 +321,7 @@ impl<'a, M: Model> Ais<'a, M> {
         ];
         let mut blocks = Vec::new();
         for (direction, count) in counts {
-            for numbers in block_ranges(self.model, count) {
+            for numbers in block_ranges(self.block_size, count) {
                 let first_chain = numbers.start;
                 let given = numbers.start * sites..numbers.end * sites;
                 let mut rngs = rngs(self.settings.seed, direction, numbers);

@@ -1,7 +1,7 @@
-//! Deep belief networks of two layers: a machine whose sites are the hidden units of another.
+//! Deep belief networks of two layers: an RBM whose sites are the hidden units of another.
 //!
-//! The top machine draws hidden units h, the bottom one draws sites v given h. A network is learnt
-//! greedily: first the bottom machine from data, then the top one from the hidden units that the bottom
+//! The top RBM draws hidden units h, the bottom one draws sites v given h. A network is learnt
+//! greedily: first the bottom RBM from data, then the top one from the hidden units that the bottom
 //! one gives to the data (Hinton, Osindero and Teh 2006).
 
 mod bound;
@@ -14,7 +14,7 @@ use crate::space::Space;
 use crate::tensor_file::{self, Tensors};
 use std::path::Path;
 
-/// A network of two machines.
+/// A network of two RBMs.
 ///
 /// ```
 /// use saltus::dbn::Dbn;
@@ -39,17 +39,17 @@ pub struct Dbn {
 /// What a file of learnt layers holds.
 #[derive(Clone, Debug)]
 pub enum Layers {
-    /// A machine.
+    /// An RBM.
     One(Box<Rbm>),
     /// A network of two.
     Two(Box<Dbn>),
 }
 
-/// Before the names of the tensors of the two machines of a network.
+/// Before the names of the tensors of the two RBMs of a network.
 pub(crate) const PREFIXES: [&str; 2] = ["bottom.", "top."];
 
 impl Dbn {
-    /// A network of two machines, of which the top one has as many sites of two values as the bottom
+    /// A network of two RBMs, of which the top one has as many sites of two values as the bottom
     /// one has hidden units.
     pub fn new(bottom: Rbm, top: Rbm) -> Result<Self, ModelError> {
         let expected = Space::new(bottom.hidden(), 2)?;
@@ -58,19 +58,19 @@ impl Dbn {
             return Ok(Self { bottom, top });
         }
         Err(ModelError::invalid(format!(
-            "the top machine has {} sites of {} values, but the bottom one has {} hidden units",
+            "the top RBM has {} sites of {} values, but the bottom one has {} hidden units",
             found.sites(),
             found.values(),
             expected.sites()
         )))
     }
 
-    /// The machine whose sites are those of the network.
+    /// The RBM whose sites are those of the network.
     pub fn bottom(&self) -> &Rbm {
         &self.bottom
     }
 
-    /// The machine of the hidden units, whose normaliser is that of the network.
+    /// The RBM of the hidden units, whose normaliser is that of the network.
     pub fn top(&self) -> &Rbm {
         &self.top
     }
@@ -80,7 +80,7 @@ impl Dbn {
         crate::Model::space(&self.bottom)
     }
 
-    /// Draws the sites, given states of the top machine's sites one after the other.
+    /// Draws the sites, given states of the top RBM's sites one after the other.
     pub fn draw_sites(&self, hidden: &[u8], seed: u64) -> Vec<u8> {
         let row = self.bottom.row_length();
         let (sites, units) = (self.space().sites(), self.bottom.hidden());
@@ -97,9 +97,9 @@ impl Dbn {
 }
 
 impl Layers {
-    /// Reads a machine or a network from a safetensors file.
+    /// Reads an RBM or a network from a safetensors file.
     ///
-    /// A network has the tensors of two machines (see [`Rbm::load`]), with `bottom.` and `top.` before
+    /// A network has the tensors of two RBMs (see [`Rbm::load`]), with `bottom.` and `top.` before
     /// their names.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
@@ -108,7 +108,7 @@ impl Layers {
         Self::from_bytes(&bytes).map_err(failed)
     }
 
-    /// The machine or network in the bytes of such a file; the error is the reason alone.
+    /// The RBM or network in the bytes of such a file; the error is the reason alone.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let tensors = Tensors::new(bytes)?;
         let is_network = tensors.contains(&format!("{}weight", PREFIXES[1]));

@@ -1,9 +1,9 @@
 //! Files that are never seen half-written.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::Permissions;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
 
 /// When a file that was put in place must be on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,85 @@ pub enum Durability {
     Now,
     /// Later: whoever writes many files waits for all of them together.
     Later,
+}
+
+/// What happens to a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It gives way.
+    Replace,
+    /// It stays, and putting another there fails.
+    Keep,
+}
+
+/// How the names of files end that are not in place yet.
+pub(crate) const PARTIAL: &str = ".partial";
+/// Random letters in their names.
+pub(crate) const RANDOM: usize = 12;
+
+/// A file that is being written, beside the place it is for and under a name that nobody can guess.
+/// Unless it is put in place it goes away.
+///
+/// ```
+/// use saltus::files::{Draft, Durability, Existing};
+/// use std::io::Write;
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("numbers.txt");
+/// let mut draft = Draft::new(&path)?;
+/// draft.write_all(b"1 2 3")?;
+/// assert!(!path.exists());
+/// draft.put(Durability::Now, Existing::Keep)?;
+/// assert_eq!(std::fs::read(&path)?, b"1 2 3");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Draft {
+    file: NamedTempFile,
+    target: PathBuf,
+}
+
+impl Draft {
+    /// A file that is going to be put there.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        let mut builder = Builder::new();
+        builder.prefix(".").suffix(PARTIAL).rand_bytes(RANDOM);
+        if let Some(permissions) = permissions() {
+            builder.permissions(permissions);
+        }
+        Ok(Self { file: builder.tempfile_in(folder_of(path))?, target: path.to_owned() })
+    }
+
+    /// Puts it in place.
+    pub fn put(self, durability: Durability, existing: Existing) -> io::Result<()> {
+        let Self { file, target } = self;
+        if durability == Durability::Now {
+            file.as_file().sync_all()?;
+        }
+        match existing {
+            Existing::Replace => file.persist(&target)?,
+            Existing::Keep => file.persist_noclobber(&target)?,
+        };
+        match durability {
+            Durability::Now => sync_folder(folder_of(&target)),
+            Durability::Later => Ok(()),
+        }
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for Draft {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
+    }
 }
 
 /// Puts a file in place at once: it is written under another name in the same folder and renamed. A
@@ -26,35 +105,97 @@ pub enum Durability {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn atomic_write(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let partial = partial(path);
-    let written = put(path, &partial, bytes, durability);
-    if written.is_err() {
-        // It may not even have come into being. Whatever room there is shall be left to others.
-        let _ = fs::remove_file(&partial);
-    }
-    written
+    put_bytes(path, bytes, durability, Existing::Replace)
+}
+
+/// The same for a file that may not be there yet, or may.
+pub fn put_bytes(
+    path: &Path,
+    bytes: &[u8],
+    durability: Durability,
+    existing: Existing,
+) -> io::Result<()> {
+    let mut draft = Draft::new(path)?;
+    draft.write_all(bytes)?;
+    draft.put(durability, existing)
 }
 
 /// Fails if no file could be put there.
 pub fn check_writable(path: &Path) -> io::Result<()> {
-    let partial = partial(path);
-    let tried = File::create(&partial).map(drop);
-    let _ = fs::remove_file(&partial);
-    tried
-}
-
-/// The name under which a file is written before it is renamed.
-fn partial(path: &Path) -> PathBuf {
-    let mut partial: OsString = path.as_os_str().to_owned();
-    partial.push(".partial");
-    partial.into()
-}
-
-fn put(path: &Path, partial: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let mut file = File::create(partial)?;
-    file.write_all(bytes)?;
-    if durability == Durability::Now {
-        file.sync_all()?;
+    // A name may be too long though that of its draft is not.
+    if let Err(error) = path.symlink_metadata()
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
     }
-    fs::rename(partial, path)
+    Draft::new(path).map(drop)
+}
+
+/// Waits until the disk knows which files a folder has.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    // Elsewhere a folder cannot be opened like a file.
+    if cfg!(unix) { std::fs::File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// Those of any other new file, which the user's mask narrows.
+#[cfg(unix)]
+fn permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn permissions() -> Option<Permissions> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn nobody_elses_file_is_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let [precious, path] = ["precious", "x"].map(|name| folder.path().join(name));
+        fs::write(&precious, "mine").unwrap();
+        // Where a file of a name that can be guessed would be written.
+        symlink(&precious, folder.path().join("x.partial")).unwrap();
+        fs::write(folder.path().join("y.partial"), "also mine").unwrap();
+        atomic_write(&path, b"1", Durability::Now).unwrap();
+        atomic_write(&folder.path().join("y"), b"2", Durability::Now).unwrap();
+        check_writable(&path).unwrap();
+        assert_eq!(fs::read(&precious).unwrap(), b"mine");
+        assert_eq!(fs::read(folder.path().join("y.partial")).unwrap(), b"also mine");
+        assert!(folder.path().join("x.partial").is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+    }
+
+    #[test]
+    fn a_file_that_is_there_stays_if_it_shall() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        put_bytes(&path, b"1", Durability::Now, Existing::Keep).unwrap();
+        let error = put_bytes(&path, b"2", Durability::Now, Existing::Keep).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"1");
+        put_bytes(&path, b"3", Durability::Later, Existing::Replace).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"3");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_can_be_read_by_whom_others_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        let [plain, ours] = ["plain", "ours"].map(|name| folder.path().join(name));
+        fs::write(&plain, "").unwrap();
+        atomic_write(&ours, b"", Durability::Now).unwrap();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
 }

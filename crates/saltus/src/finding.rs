@@ -10,10 +10,13 @@ use crate::kernel::ScaleUnit;
 use crate::run::Outcome;
 use crate::stats::{Diagnosis, EssSummary, Memory, Movement, Overlap, drift};
 use crate::summary::{ENERGY, ObservableSummary};
+use crate::temper::LadderVerdict;
 use serde::Serialize;
 
 /// Missing the target acceptance by more than this is worth a finding.
 const ACCEPTANCE_TOLERANCE: f64 = 0.1;
+/// A scale beyond this share of the largest is as good as the largest.
+const BOLDEST: f64 = 0.8;
 /// Fewer effective draws of all chains together are worth a finding (Vehtari et al. 2021).
 pub const FEWEST_DRAWS: f64 = 400.0;
 /// A larger R-hat is worth a finding.
@@ -94,6 +97,18 @@ pub enum Finding {
         #[serde(skip_serializing_if = "Option::is_none")]
         resembles: Option<usize>,
     },
+    /// Swaps are so rare somewhere that the barrier of a ladder is not known.
+    Barrier {
+        /// The largest rejection.
+        rejection: f64,
+        /// Between the rung of that inverse temperature and the next.
+        beta: f64,
+    },
+    /// Replicas travel along the ladder much more slowly than their swaps would let them.
+    Exploration {
+        /// The inverse temperature whose chain forgets most slowly.
+        beta: f64,
+    },
 }
 
 /// Why an acceptance is not what was asked for.
@@ -154,6 +169,14 @@ pub enum Assurance {
     },
     /// Chains have forgotten their start.
     Forgotten,
+    /// Steps are accepted more often than asked for because they cannot be made bolder: the scale is the
+    /// largest, at which a step on flat ground is a fresh draw.
+    Boldest {
+        /// The acceptance of the draws.
+        acceptance: f64,
+        /// What it was tuned to.
+        target: f64,
+    },
 }
 
 /// All that a run shows about itself.
@@ -199,6 +222,8 @@ impl Evidence<'_> {
             verdict.findings.push(Finding::Stuck { chains: stuck, of: chains });
         }
         verdict.findings.extend(self.acceptance());
+        verdict.assurances.extend(self.boldest());
+        verdict.findings.extend(self.ladder());
         if outcome.stuck.len() == chains {
             return verdict;
         }
@@ -339,26 +364,56 @@ impl Evidence<'_> {
         Some(Assurance::Enough { observable: name.to_owned(), ess })
     }
 
+    /// What was accepted and what was asked for, if a scale was tuned and these differ by more than chance.
+    fn missed_acceptance(&self) -> Option<(f64, f64)> {
+        let Outcome { settings, traits, acceptance, trace, .. } = self.outcome;
+        let sampler = &settings.sampler;
+        // The scales of a ladder end where a step on flat ground is a fresh draw.
+        let is_tuned = sampler.scale.is_none() && settings.temper.is_none();
+        let tuned = traits.scale.filter(|_| is_tuned)?;
+        let target = sampler.target_acceptance.unwrap_or(tuned.target_acceptance);
+        let steps = (trace.chains() * trace.draws() * settings.thin) as f64;
+        // Four standard errors of as many throws of a coin.
+        let missed = (acceptance - target).abs() > ACCEPTANCE_TOLERANCE + 2.0 / steps.sqrt();
+        missed.then_some((*acceptance, target))
+    }
+
+    /// Whether the scale is so near the largest that steps are as bold as they can be.
+    fn is_boldest(&self) -> bool {
+        let Outcome { traits, scale, .. } = self.outcome;
+        traits.scale.zip(*scale).is_some_and(|(traits, scale)| scale > BOLDEST * traits.tuned.1)
+    }
+
+    /// What is accepted more often than asked for at the largest scale is no fault of tuning.
+    fn boldest(&self) -> Option<Assurance> {
+        let (acceptance, target) = self.missed_acceptance()?;
+        let boldest = acceptance > target && self.is_boldest();
+        boldest.then_some(Assurance::Boldest { acceptance, target })
+    }
+
+    /// A finding if the ladder of a tempered run is not fine.
+    fn ladder(&self) -> Option<Finding> {
+        match self.outcome.tempering.as_ref()?.verdict() {
+            LadderVerdict::AddRungs { rejection, beta } => {
+                Some(Finding::Barrier { rejection, beta })
+            }
+            LadderVerdict::TooSlow { beta } => Some(Finding::Exploration { beta }),
+            LadderVerdict::Fine | LadderVerdict::NotMeasured { .. } => None,
+        }
+    }
+
     /// A finding if tuning missed its target without a reason to.
     fn acceptance(&self) -> Option<Finding> {
-        let outcome = self.outcome;
-        let settings = &outcome.settings;
-        if settings.sampler.scale.is_some() {
+        let (acceptance, target) = self.missed_acceptance()?;
+        let Outcome { settings, traits, scale, .. } = self.outcome;
+        if acceptance > target && self.is_boldest() {
             return None;
         }
-        let traits = outcome.traits.scale?;
-        let target = settings.sampler.target_acceptance.unwrap_or(traits.target_acceptance);
-        let (smallest, largest) = traits.tuned;
-        let (scale, acceptance) = (outcome.scale?, outcome.acceptance);
-        if (acceptance - target).abs() <= ACCEPTANCE_TOLERANCE {
-            return None;
-        }
-        if acceptance > target && scale > 0.99 * largest {
-            // Accepting everything at the largest scale is the best that can happen.
-            return None;
-        }
+        let traits = traits.scale?;
         let cause = match traits.unit {
-            _ if acceptance > target || scale >= 1.01 * smallest => AcceptanceCause::ShortWarmup,
+            _ if acceptance > target || (*scale)? >= 1.01 * traits.tuned.0 => {
+                AcceptanceCause::ShortWarmup
+            }
             ScaleUnit::Radius => AcceptanceCause::SmallestRadius,
             ScaleUnit::StepSize => AcceptanceCause::SmallestStep,
         };
@@ -378,6 +433,8 @@ impl Finding {
             Self::ShortWarmup { .. } => "short-warmup",
             Self::Disagree { .. } => "disagree",
             Self::TooFewDraws { .. } => "too-few-draws",
+            Self::Barrier { .. } => "barrier",
+            Self::Exploration { .. } => "exploration",
         }
     }
 }
@@ -489,6 +546,11 @@ impl std::fmt::Display for Finding {
                     fewest.into_iter().chain(rhat).chain(resembles).collect();
                 write!(f, "too few draws: {}; means and errors are rough", reasons.join(", and "))
             }
+            Self::Barrier { rejection, beta } => {
+                let (rejection, beta) = (*rejection, *beta);
+                LadderVerdict::AddRungs { rejection, beta }.fmt(f)
+            }
+            Self::Exploration { beta } => LadderVerdict::TooSlow { beta: *beta }.fmt(f),
         }
     }
 }
@@ -507,6 +569,11 @@ impl std::fmt::Display for Assurance {
                 plain_name(observable)
             ),
             Self::Forgotten => f.write_str("they have forgotten their start"),
+            Self::Boldest { acceptance, target } => write!(
+                f,
+                "steps are accepted more often than asked for ({acceptance:.3}, not {target}) because they \
+                 cannot be made bolder"
+            ),
         }
     }
 }

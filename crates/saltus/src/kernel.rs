@@ -62,6 +62,12 @@ pub trait Kernel<M: Model>: Send + Sync {
     /// What it says of itself.
     fn traits(&self, model: &M) -> KernelTraits;
 
+    /// How many of `chains` chains should stand in a block: what the model likes, unless the kernel
+    /// knows better.
+    fn block_size(&self, model: &M, chains: usize) -> usize {
+        model.block_size(chains)
+    }
+
     /// Scratch for a block of that many chains.
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch;
 

@@ -42,7 +42,9 @@
 //! | take numbers from draws | [`Observable`], [`Observer`], [`draws::observers`], the example `custom_observer` |
 //! | keep draws, stop and resume | [`Trace`], [`Sink`], `store`, the example `draws_and_resume` |
 //! | judge a run | [`Summary`], [`Finding`], [`stats`] |
-//! | find log Z | [`ais`], the example `log_z` |
+//! | cross between modes | [`temper`] |
+//! | find the best states | [`minimize`] |
+//! | find log Z | [`temper`], [`ais`], the example `log_z` |
 //!
 //! # Features
 //!
@@ -71,12 +73,14 @@ pub mod draws;
 #[doc(hidden)]
 pub mod engine;
 mod error;
+pub mod exact;
 #[doc(hidden)]
 pub mod files;
 mod finding;
 pub mod kernel;
 #[doc(hidden)]
 pub mod math;
+pub mod minimize;
 pub mod model;
 #[doc(hidden)]
 pub mod names;
@@ -93,6 +97,7 @@ pub mod stats;
 pub mod store;
 #[doc(hidden)]
 pub mod summary;
+pub mod temper;
 #[doc(hidden)]
 pub mod tensor_file;
 pub mod train;
@@ -107,6 +112,8 @@ pub use base::Base;
 pub use error::ModelError;
 pub use model::callable::Callable;
 pub use model::clamped::Clamped;
+pub use model::factor::Factor;
+pub use model::factors::Factors;
 pub use model::graph::Edge;
 pub use model::independent::Independent;
 pub use model::lattice::Lattice;

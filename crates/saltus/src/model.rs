@@ -4,18 +4,33 @@
 pub mod callable;
 mod checkerboard;
 pub mod clamped;
+pub(crate) mod dense;
 pub mod edge_list;
+pub mod erased;
+pub mod factor;
+pub mod factors;
+mod feasible;
 pub mod fhmm;
+pub mod fixed_sum;
 pub mod graph;
+pub mod grid;
 pub mod independent;
+mod lanes;
 pub mod lattice;
+pub mod one_hot;
 pub mod pairwise;
 pub mod paper;
 pub mod rbm;
+mod sweep;
+pub(crate) mod sweeper;
+
+pub use sweep::{Sweep, SweptChains};
 
 use crate::adjacency::Adjacency;
 use crate::base::Base;
 use crate::error::ModelError;
+use crate::model::factor::Factor;
+use crate::model::fixed_sum::FixedSum;
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
 use serde::{Deserialize, Serialize};
@@ -143,19 +158,53 @@ pub trait Model: Send + Sync {
         None
     }
 
-    /// Redraws every site of a followed chain once from its conditional distribution on that rung,
-    /// in an order that does not depend on the state, if the model can do that faster than site by
-    /// site.
-    fn sweep(
+    /// Sums that all allowed states have: no single site of these can change alone, and samplers must
+    /// change two at once (see [`FixedSums`](fixed_sum::FixedSums)).
+    fn sums(&self) -> &[FixedSum] {
+        &[]
+    }
+
+    /// The true change of log π if the first of two sites of a followed chain took each of its values and
+    /// the second took what is left of their sum: `diff[j]`, −∞ where the second cannot, or the state
+    /// would be forbidden. The state is left as it was.
+    fn exchange_diff(
         &self,
         state: &mut [u8],
         chain: usize,
         cache: &mut Self::Cache,
-        rung: Rung<'_>,
-        rng: &mut ChainRng,
-    ) -> Option<Sweep> {
-        let _ = (state, chain, cache, rung, rng);
-        None
+        sites: (usize, usize),
+        diff: &mut [f64],
+    ) -> Result<(), ModelError> {
+        let pair = fixed_sum::Pair::new(self.space(), state, sites);
+        for (value, diff) in diff.iter_mut().enumerate() {
+            *diff = match pair.other(value) {
+                None => f64::NEG_INFINITY,
+                Some(other) => {
+                    pair.write(state, (value as u8, other));
+                    self.follow(state, chain, cache)?
+                }
+            };
+        }
+        // The state itself comes last, so that the cache goes on following it.
+        pair.write(state, pair.own);
+        let here = self.follow(state, chain, cache)?;
+        diff.iter_mut().for_each(|diff| *diff -= here);
+        diff[usize::from(pair.own.0)] = 0.0;
+        Ok(())
+    }
+
+    /// Redraws every site of every chain of a block once from its conditional distribution on the
+    /// chain's rung, in an order that does not depend on the states, if the model can do that faster
+    /// than site by site; returns whether it did. What happens to a chain must not depend on the
+    /// others.
+    fn sweep(&self, chains: SweptChains<'_>, cache: &mut Self::Cache) -> bool {
+        let _ = (chains, cache);
+        false
+    }
+
+    /// How many of `chains` chains it likes to redraw together in a [`sweep`](Model::sweep).
+    fn sweep_block_size(&self, chains: usize) -> usize {
+        self.block_size(chains)
     }
 
     /// Draws a state to start a chain from; uniform unless the model knows better.
@@ -164,6 +213,21 @@ pub trait Model: Send + Sync {
         for (site, value) in state.iter_mut().enumerate() {
             *value = rng.below(space.values_at(site)) as u8;
         }
+    }
+
+    /// Draws a state to start from that has these values at the sites where one is known; there may be
+    /// fewer of them than sites.
+    fn complete(&self, rng: &mut ChainRng, known: &[Option<u8>], state: &mut [u8]) {
+        self.initial_state(rng, state);
+        for (value, known) in state.iter_mut().zip(known) {
+            *value = known.unwrap_or(*value);
+        }
+    }
+
+    /// log π as a sum of tables over few sites, if it is one: then sums over all states may be had
+    /// by elimination.
+    fn factors(&self) -> Option<Vec<Factor>> {
+        None
     }
 
     /// Independent sites that resemble the model, from which annealing and tempering start: uniform
@@ -204,6 +268,12 @@ impl Rung<'_> {
     /// At the model itself.
     pub const MODEL: Rung<'static> = Rung { beta: 1.0, base: None };
 
+    /// By what log π counts there: β, or one without a base.
+    #[inline]
+    pub fn factor(&self) -> f64 {
+        if self.base.is_some() { self.beta } else { 1.0 }
+    }
+
     /// The logarithm of the density of a state there, from log π and log p.
     #[inline]
     pub fn mix(&self, log_prob: f64, log_base: f64) -> f64 {
@@ -222,15 +292,6 @@ impl Rung<'_> {
             }
         }
     }
-}
-
-/// What a model's own sweep did.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sweep {
-    /// Number of sites that hold another value than before.
-    pub changed: u32,
-    /// log π of the model afterwards, whatever the rung.
-    pub log_prob: f64,
 }
 
 /// The differences by trying every value of every site; `log_prob` is known already.

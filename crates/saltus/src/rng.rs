@@ -1,5 +1,6 @@
 //! One stream of random numbers per chain, keyed by (seed, chain), filled in bulk.
 
+pub(crate) mod lanes;
 #[cfg(test)]
 pub(crate) mod script;
 
@@ -46,6 +47,8 @@ pub enum Stream {
     Fingerprint,
     /// How a set of examples is parted, or drawn where it has to be drawn to be looked at.
     Data(u64),
+    /// One of the streams of tempering: the ensemble, and the chain among all it ever had.
+    Tempering(u64, u64),
     /// One of the streams of annealed importance sampling.
     Annealing(Annealing, u64),
     /// One of the streams of learning an RBM.
@@ -121,6 +124,8 @@ impl Stream {
             Self::Chain(chain) => (1, chain),
             Self::Reference => (2, 0),
             Self::Fingerprint => (2, 1),
+            // Behind the two above; an ensemble has fewer than 2²⁰ chains.
+            Self::Tempering(ensemble, chain) => (2, 2 + (ensemble << 20) + chain),
             Self::Model => (3, 0),
             Self::Data(number) => (0, number),
             Self::Annealing(purpose, number) => {

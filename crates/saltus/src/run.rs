@@ -5,6 +5,7 @@ mod block;
 mod checkpoint;
 mod driver;
 mod outcome;
+mod restraint;
 mod settings;
 mod stop;
 
@@ -12,22 +13,27 @@ pub use checkpoint::Checkpoint;
 pub use outcome::Outcome;
 pub use settings::{RunError, Settings};
 
-use crate::control::{Control, Seconds};
-use crate::draws::observable::{Hamming, Observable};
+use crate::base::Base;
+use crate::control::{Control, Ended, Seconds};
+use crate::draws::observable::{Hamming, Magnetisation, Observable};
 use crate::draws::observer::{AnyObserver, Observer, Shared};
+use crate::draws::observers::Best;
 use crate::draws::sink::{Plan, STATISTICS, Sink};
 use crate::draws::sites::WatchSites;
 use crate::draws::trace::{HAMMING, LOG_PROB, Trace, WEIGHT};
 use crate::engine::{
-    Fingerprint, SamplerBlock, block_ranges, kernel_block, panic_words, sampler_block,
+    Fingerprint, block_ranges, block_size, kernel_block, panic_words, sampler_block,
 };
+use crate::error::StepFailure;
 use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::SamplerError;
+use crate::temper::{self, Adapter, Ladder, LadderParts, NewBlock, RungObservable};
 use crate::workers::Workers;
-use block::{ChainResult, RunBlock, Taken};
+use block::{ChainResult, Moved, RunBlock, Taken};
 use driver::{Driver, Pace};
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -107,9 +113,6 @@ pub struct Progress {
     pub ess: Option<f64>,
 }
 
-/// Makes a block of chains from the number of the first, their states and their streams.
-type NewBlock<'a, M> =
-    dyn Fn(&M, usize, Vec<u8>, Vec<ChainRng>) -> SamplerBlock<'a, M> + Send + Sync + 'a;
 type Monitor<'a> = dyn FnMut(Progress) -> Control + Send + 'a;
 
 /// A run being set up: what to observe besides log π and the Hamming distance, and who watches.
@@ -147,18 +150,33 @@ pub struct Run<'a, M: Model> {
     traits: KernelTraits,
     /// Why the sampler cannot be used as it is set.
     refused: Option<SamplerError>,
-    new_block: Box<NewBlock<'a, M>>,
+    new_block: Arc<NewBlock<'a, M>>,
+    /// Chains per block.
+    block_size: usize,
+    keep_rungs: Option<Option<Arc<RungObservable<'a>>>>,
     observables: Vec<(String, Box<dyn Observable + 'a>)>,
     observers: Vec<(String, Box<dyn AnyObserver + 'a>)>,
     references: usize,
     reference_seed: u64,
     watch_sites: bool,
     keep_states: bool,
+    starts: Option<Vec<u8>>,
+    first_chain: usize,
     monitor: Option<Box<Monitor<'a>>>,
     checkpoint_every: Duration,
     resumed: Option<Checkpoint>,
     seconds: Seconds,
 }
+
+/// Name of the mean spin among the observables.
+pub const MAGNETISATION: &str = "magnetisation";
+/// Name of the observer that keeps the best state.
+pub const BEST: &str = "best";
+/// Random states that distances are measured to, as usual.
+const REFERENCES: usize = 3;
+/// Sites of all chains together that are watched one by one; with more, remembering them would take
+/// more memory than sampling does.
+const MOST_WATCHED: usize = 10_000_000;
 
 /// Time between two checkpoints, unless another is set.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
@@ -168,12 +186,13 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     pub fn new(model: impl Into<ModelRef<'a, M>>, settings: impl Into<Settings>) -> Self {
         let (model, settings) = (model.into(), settings.into());
         let traits = settings.sampler.traits(model.space());
-        let refused = settings.sampler.check(model.space()).err();
+        let refused = settings.suits(&*model).err();
         let sampler = settings.sampler.clone();
-        let new_block = move |model: &M, first_chain, states, rngs| {
-            sampler_block(model, &sampler, first_chain, states, rngs, None)
+        let size = block_size(&*model, &sampler, settings.chains);
+        let new_block = move |model: &M, first_chain, states, rngs, base| {
+            sampler_block(model, &sampler, first_chain, states, rngs, base)
         };
-        Self { refused, ..Self::with_blocks(model, settings, traits, Box::new(new_block)) }
+        Self { refused, ..Self::with_blocks(model, settings, traits, size, Arc::new(new_block)) }
     }
 
     /// A run of a model by anyone's kernel, with tuning, stores, resume and verdict as for our own.
@@ -217,32 +236,38 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         K::Scratch: 'a,
         K::Own: 'a,
     {
-        let (model, kernel) = (model.into(), Arc::new(kernel));
+        let (model, settings, kernel) = (model.into(), settings.into(), Arc::new(kernel));
         let traits = kernel.traits(&model);
-        let new_block = move |model: &M, first_chain, states, rngs| {
-            kernel_block(model, kernel.clone(), first_chain, states, rngs, None)
+        let size = kernel.block_size(&model, settings.chains);
+        let new_block = move |model: &M, first_chain, states, rngs, base| {
+            kernel_block(model, kernel.clone(), first_chain, states, rngs, base)
         };
-        Self::with_blocks(model, settings.into(), traits, Box::new(new_block))
+        Self::with_blocks(model, settings, traits, size, Arc::new(new_block))
     }
 
     fn with_blocks(
         model: ModelRef<'a, M>,
         settings: Settings,
         traits: KernelTraits,
-        new_block: Box<NewBlock<'a, M>>,
+        block_size: usize,
+        new_block: Arc<NewBlock<'a, M>>,
     ) -> Self {
         Self {
+            block_size,
             model,
             reference_seed: settings.seed,
             settings,
             traits,
             refused: None,
             new_block,
+            keep_rungs: None,
             observables: Vec::new(),
             observers: Vec::new(),
             references: 1,
             watch_sites: false,
             keep_states: false,
+            starts: None,
+            first_chain: 0,
             monitor: None,
             checkpoint_every: CHECKPOINT_EVERY,
             resumed: None,
@@ -286,6 +311,67 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     /// Also keeps the whole state of every draw.
     pub fn keep_states(mut self) -> Self {
         self.keep_states = true;
+        self
+    }
+
+    /// Starts the chains from these states, one row after another, instead of from those that the model
+    /// draws. If some sites are fixed, rows have the others alone.
+    ///
+    /// ```
+    /// # use saltus::{Independent, Run, Settings};
+    /// let model = Independent::bernoulli(vec![0.0; 3])?;
+    /// let settings = Settings { chains: 2, warmup: 0, draws: 1, ..Settings::default() };
+    /// let outcome = Run::new(&model, settings).start_from(vec![0, 0, 0, 1, 1, 1]).go()?;
+    /// assert_eq!(outcome.trace.draws(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn start_from(mut self, states: Vec<u8>) -> Self {
+        self.starts = Some(states);
+        self
+    }
+
+    /// Numbers the chains from there on: a part of the chains of a larger run. With a fixed scale, which depends on no other
+    /// chain, they are the chains of the larger run to the last byte.
+    ///
+    /// ```
+    /// # use saltus::{Independent, Run, Sampler, Settings};
+    /// let model = Independent::bernoulli(vec![0.3; 5])?;
+    /// let sampler = Sampler { scale: Some(0.5), ..Sampler::dlmc() };
+    /// let whole = Settings { chains: 5, warmup: 10, draws: 10, ..sampler.into() };
+    /// let part = Settings { chains: 2, ..whole.clone() };
+    /// let part = Run::new(&model, part).first_chain(3).go()?;
+    /// let whole = Run::new(&model, whole).go()?;
+    /// assert_eq!(part.trace.log_prob(), &whole.trace.log_prob()[3..]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn first_chain(mut self, number: usize) -> Self {
+        self.first_chain = number;
+        self
+    }
+
+    /// Observes what people and scripts are told of a run by default: the distance to three random
+    /// states, the best state as `best`, what every site did unless there are too many, and of bits their
+    /// mean spin as `magnetisation`.
+    pub fn observe_as_usual(mut self) -> Self {
+        let space = self.model.shown_space().clone();
+        let few = self.settings.chains.saturating_mul(space.sites()) <= MOST_WATCHED;
+        // Sites are counted draw by draw, which weighted draws do not allow.
+        self.watch_sites |= few && !self.traits.is_weighted;
+        if space.is_binary() {
+            self = self.observe(MAGNETISATION, Magnetisation { sites: space.sites() });
+        }
+        self.references(REFERENCES).observer(BEST, Best { states: 1 })
+    }
+
+    /// Also keeps, in memory, log π of the chain on every rung of a tempered run.
+    pub fn keep_rungs(mut self) -> Self {
+        self.keep_rungs = Some(None);
+        self
+    }
+
+    /// The same with a number of every such state.
+    pub fn observe_rungs(mut self, observe: impl Fn(&[u8]) -> f64 + Send + Sync + 'a) -> Self {
+        self.keep_rungs = Some(Some(Arc::new(observe)));
         self
     }
 
@@ -337,8 +423,13 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let recognised = keep_snapshots || self.resumed.is_some();
         let fingerprint = recognised.then(|| {
             let settings = (&settings.of_the_chains(), traits.name);
-            Fingerprint::of(&**model, &settings, self.settings.seed)
+            let fingerprint = Fingerprint::of(&**model, &settings, self.settings.seed);
+            match &self.starts {
+                None => fingerprint,
+                Some(starts) => fingerprint.with_starts(starts),
+            }
         });
+        self.check_starts()?;
         let references = self.draw_references()?;
         let weighted = traits.is_weighted;
         let names = self.names()?;
@@ -382,6 +473,8 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let resumed = self.resumed.as_ref().map(Checkpoint::draws);
         let chains = self.settings.chains;
         sink.begin(&Plan { space: &shown, chains, names: &names, resumed })?;
+        let adapter = self.settings.temper.map(|_| Adapter::new(self.ladder_plan()));
+        let log_z_offset = self.log_z_offset();
         let mut nobody = |_: Progress| Control::Continue;
         let monitor: &mut Monitor<'_> = match &mut self.monitor {
             Some(monitor) => monitor.as_mut(),
@@ -406,24 +499,44 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             rounds: Vec::new(),
             scale: None,
             seconds: self.seconds,
+            adapter,
+            measured: Vec::new(),
+            rungs: None,
+            log_z_offset,
         };
         if let Some(checkpoint) = &self.resumed {
             driver.restore(checkpoint)?;
         }
-        let ended = driver.run()?;
+        let mut ended = driver.run()?;
         let results = driver.results();
-        let observed = observer_names.into_iter().enumerate().filter_map(|(number, name)| {
-            let kept = Some(number) != watches_sites;
-            Some((name, driver.observed(number).filter(|_| kept)?))
-        });
-        let observed = observed.collect();
+        let mut observed = BTreeMap::new();
+        let named = observer_names.into_iter().enumerate();
+        for (number, name) in named.filter(|(number, _)| Some(*number) != watches_sites) {
+            match catch_unwind(AssertUnwindSafe(|| driver.observed(number))) {
+                Ok(result) => observed.extend(result.map(|result| (name, result))),
+                // The draws are whole, so only this observer has nothing to say.
+                Err(panic) if !matches!(ended, Ended::Failed { .. }) => {
+                    let words = format!("observer '{name}': {}", panic_words(&*panic));
+                    let (step, cause) = (driver.steps, StepFailure::Panic(words));
+                    ended = Ended::Failed { chain: 0, step, cause };
+                }
+                Err(_) => {}
+            }
+        }
+        let (tempering, rung_draws) = (driver.tempering(), driver.rung_draws());
+        let mut traits = self.traits;
+        if let Some(tempering) = &tempering {
+            traits.evaluations_charged *= tempering.scales.len() as f64;
+        }
         let steps = results.iter().map(|chain| chain.sums.steps as f64).sum::<f64>().max(1.0);
         let per_step =
             |total: fn(&ChainResult) -> f64| results.iter().map(total).sum::<f64>() / steps;
         Ok(Outcome {
             settings: self.settings.clone(),
             space: shown,
-            traits: self.traits,
+            traits,
+            tempering,
+            rung_draws,
             threads: workers.threads(),
             scale: driver.scale,
             acceptance: per_step(|chain| chain.sums.acceptance),
@@ -438,6 +551,18 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             ended,
             observed,
         })
+    }
+
+    /// Fails if chains cannot start from the states that were given.
+    fn check_starts(&self) -> Result<(), RunError> {
+        let Some(starts) = &self.starts else {
+            return Ok(());
+        };
+        let (space, chains) = (self.model.space(), self.settings.chains);
+        if starts.len() != chains.saturating_mul(space.sites()) {
+            return Err(RunError::Starts { bytes: starts.len(), chains, sites: space.sites() });
+        }
+        starts.chunks_exact(space.sites()).try_for_each(|state| block::check_state(space, state))
     }
 
     /// The states that distances are measured to, as they are shown.
@@ -461,24 +586,104 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     ) -> Result<Vec<RunBlock<'a, M>>, RunError> {
         let Self { model, settings, .. } = self;
         let sites = model.space().sites();
+        let base = self.base().map(Arc::new);
         let new_block = |chains: std::ops::Range<usize>| {
             let first_chain = chains.start;
-            let stream = |chain| ChainRng::new(settings.seed, Stream::Chain(chain as u64));
+            let before = self.first_chain;
+            let stream =
+                |chain| ChainRng::new(settings.seed, Stream::Chain((before + chain) as u64));
             let mut rngs: Vec<_> = chains.map(stream).collect();
             let mut states = vec![0; rngs.len() * sites];
-            for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
-                block::draw_initial_state(&**model, rng, state)?;
+            match &self.starts {
+                Some(starts) => {
+                    let rows = first_chain * sites..(first_chain + rngs.len()) * sites;
+                    states.copy_from_slice(&starts[rows]);
+                }
+                None => {
+                    for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
+                        block::draw_initial_state(&**model, rng, state)?;
+                    }
+                }
             }
             let count = rngs.len();
-            let made = catch_unwind(AssertUnwindSafe(|| {
-                (self.new_block)(model, first_chain, states, rngs)
-            }));
-            let block = made.map_err(|panic| RunError::Panic(panic_words(&*panic)))?;
+            let base = base.clone();
             let shown = model.shown_space();
-            let observers = observers.iter().map(|one| one.new_block(shown, count)).collect();
+            let made = catch_unwind(AssertUnwindSafe(|| {
+                let observers = observers.iter().map(|one| one.new_block(shown, count)).collect();
+                let block = match (base, settings.temper) {
+                    (Some(base), Some(_)) => Moved::Ladder(Box::new(self.ladder(
+                        base,
+                        before + first_chain,
+                        states,
+                        rngs,
+                    ))),
+                    (base, _) => {
+                        let mut block =
+                            (self.new_block)(model, before + first_chain, states, rngs, base);
+                        block.set_beta(settings.beta.unwrap_or(1.0));
+                        Moved::Chains(block)
+                    }
+                };
+                (block, observers)
+            }));
+            let (block, observers) = made.map_err(|panic| RunError::Panic(panic_words(&*panic)))?;
             Ok(RunBlock::new(model.clone(), block, taken.clone(), observers))
         };
-        block_ranges(&**model, settings.chains).map(new_block).collect()
+        // A ladder has some eight chains of every ensemble.
+        let size = match settings.temper {
+            None => self.block_size,
+            Some(_) => self.block_size.div_ceil(8),
+        };
+        block_ranges(size, settings.chains).map(new_block).collect()
+    }
+
+    /// Where the path to an inverse temperature begins, if the run is on one. That of π^β begins at
+    /// uniform sites, which add nothing to it.
+    fn base(&self) -> Option<Base> {
+        match (self.settings.beta, self.settings.temper) {
+            (Some(_), _) => Some(Base::uniform(self.model.space())),
+            (None, Some(_)) => Some(self.model.base()),
+            (None, None) => None,
+        }
+    }
+
+    fn ladder_plan(&self) -> temper::Plan {
+        let Settings { sampler, warmup, temper, beta, .. } = &self.settings;
+        temper::Plan {
+            warmup: *warmup,
+            rungs: temper.and_then(|temper| temper.rungs),
+            top: beta.unwrap_or(1.0),
+            scale: self.traits.scale,
+            fixed_scale: sampler.scale,
+            target_acceptance: sampler.target_acceptance,
+        }
+    }
+
+    /// log Σ π^β less log Σ p^(1−β) π^β, where p is uniform.
+    fn log_z_offset(&self) -> f64 {
+        let space = self.model.space();
+        let states = |site| (space.values_at(site) as f64).ln();
+        let beta = self.settings.beta.unwrap_or(1.0);
+        if beta == 1.0 { 0.0 } else { (1.0 - beta) * (0..space.sites()).map(states).sum::<f64>() }
+    }
+
+    /// Some ensembles of replicas, at first on the rungs that the warm-up starts from.
+    fn ladder(
+        &self,
+        base: Arc<Base>,
+        first_ensemble: usize,
+        states: Vec<u8>,
+        rngs: Vec<ChainRng>,
+    ) -> Ladder<'a, M> {
+        let rungs = Adapter::new(self.ladder_plan()).rungs().clone();
+        let (new_block, seed) = (self.new_block.clone(), self.settings.seed);
+        let block_size = self.block_size;
+        let parts = LadderParts { new_block, block_size, base, seed, first_ensemble, states, rngs };
+        let mut ladder = Ladder::new(&*self.model, rungs, parts);
+        if let Some(observe) = &self.keep_rungs {
+            ladder.keep_rungs(observe.clone());
+        }
+        ladder
     }
 
     /// Names of all observables, each once.

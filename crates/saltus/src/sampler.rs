@@ -4,7 +4,7 @@ use crate::balancing::Balancing;
 use crate::closeness::Closeness;
 use crate::kernel::options::{Options, WithKernel};
 use crate::kernel::solver::Solver;
-use crate::kernel::{self, KernelTraits, gibbs::Scan};
+use crate::kernel::{self, KernelTraits, Kind, gibbs::Scan};
 use crate::model::{Differences, Model};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ macro_rules! methods {
             pub fn traits(&self, space: &Space) -> KernelTraits {
                 match self.method {
                     $(Method::$method => kernel::$file::traits(space),)*
-                    Method::Dlmc => kernel::dlmc::of_solver(self.solver)(space),
+                    Method::Dlmc => kernel::dlmc::traits(space),
                 }
             }
 
@@ -137,7 +137,7 @@ impl Sampler {
         let refused = |reason: String| Err(SamplerError(reason));
         let traits = self.traits(space);
         let name = traits.name;
-        if self.solver != Solver::default() && self.method != Method::Dlmc {
+        if self.solver != Solver::default() && !self.method.has_solver() {
             return refused(format!("{name} has no solver to choose: that is about dlmc"));
         }
         if let Closeness::Ordinal { length } = self.closeness {
@@ -154,6 +154,30 @@ impl Sampler {
             }
         }
         check_tuning(&traits, self.scale, self.target_acceptance)
+    }
+
+    /// Fails with a sentence if it cannot move chains of a model as it is set.
+    pub fn suits<M: Model>(&self, model: &M) -> Result<(), SamplerError> {
+        self.check(model.space())?;
+        if !model.sums().is_empty() && !self.method.changes_pairs() {
+            return Err(SamplerError(format!(
+                "{self} changes sites that cannot change alone, because their sum is fixed: gibbs, bg and \
+                 hb change two at once"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Fails with a sentence if no path from independent sites leads to a model.
+pub(crate) fn check_path<M: Model>(model: &M) -> Result<(), SamplerError> {
+    match model.sums() {
+        [] => Ok(()),
+        _ => Err(SamplerError(
+            "temperatures begin at independent sites, of which next to none have the fixed sums: sample \
+             without a ladder, or minimize"
+                .to_owned(),
+        )),
     }
 }
 
@@ -208,9 +232,24 @@ impl Method {
         self.anywhere().summary
     }
 
+    /// What it knows of its target, and how much of a state a step may change.
+    pub fn kind(self) -> Kind {
+        self.anywhere().kind
+    }
+
     /// Whether it has a balancing function to choose.
     pub fn is_balanced(self) -> bool {
         self.anywhere().is_balanced
+    }
+
+    /// Whether it makes its rows by a solver that can be chosen.
+    pub fn has_solver(self) -> bool {
+        self == Self::Dlmc
+    }
+
+    /// Whether it can change two sites at once whatever single changes would do.
+    fn changes_pairs(self) -> bool {
+        matches!(self, Self::Gibbs | Self::Bg | Self::Hb)
     }
 
     /// Whether its draws count by weights.

@@ -39,14 +39,21 @@ mod arrays;
 mod bits;
 mod checkpoint_file;
 mod description;
+mod digest;
 pub(crate) mod folder;
 pub(crate) mod framed;
 mod layout;
+mod merge;
 mod reader;
+mod shard;
 mod strip;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 pub use description::{Description, Keep, Timing};
+pub use merge::merge;
 pub use reader::Stored;
 pub use writer::StoreWriter;
 
@@ -65,6 +72,12 @@ pub enum StoreError {
     /// Another process writes there.
     #[error("another process is writing to {0}")]
     Busy(String),
+    /// The folder is not where it was.
+    #[error(
+        "{0} was moved, deleted or replaced while a run wrote to it, so the run ended; where it is now it can be \
+         resumed from its last checkpoint"
+    )]
+    Gone(String),
     /// There is no run.
     #[error("{0} is not a run of saltus")]
     NotAStore(String),

@@ -9,11 +9,11 @@ use crate::finding::{Assurance, Evidence, Finding};
 use crate::kernel::solver::Solver;
 use crate::kernel::{Kind, ScaleUnit};
 use crate::run::Outcome;
-use crate::sampler::Method;
 use crate::stats::{
     Diagnosis, EssSummary, Overlap, diagnose, diagnose_weighted, split_rhat, summarise,
     weighted_ess_of_chains,
 };
+use crate::temper::TemperReport;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -45,6 +45,10 @@ pub struct Summary {
     pub draws: usize,
     /// Steps per kept draw.
     pub thin: usize,
+    /// What is said of observables comes from one of so many draws, if not from all: effective draws are
+    /// then at least what they are said to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_every: Option<usize>,
     /// Seed of the run.
     pub seed: u64,
     /// Threads used.
@@ -92,6 +96,9 @@ pub struct Summary {
     /// Whether the chains forgot their start, if sites were watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Overlap>,
+    /// What the ladder showed, if the run was tempered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tempering: Option<TemperReport>,
     /// What deserves attention.
     pub findings: Vec<Finding>,
     /// Whether nothing does.
@@ -217,7 +224,7 @@ impl Summary {
             description: None,
             sampler: outcome.traits.name.to_owned(),
             balancing: (ours && outcome.traits.is_balanced).then_some(settings.sampler.balancing),
-            solver: (ours && settings.sampler.method == Method::Dlmc)
+            solver: (ours && settings.sampler.method.has_solver())
                 .then_some(settings.sampler.solver),
             sites: space.sites(),
             values: space.values(),
@@ -225,6 +232,7 @@ impl Summary {
             warmup: settings.warmup,
             draws,
             thin: settings.thin,
+            judged_every: Some(trace.every()).filter(|every| *every > 1),
             seed: settings.seed,
             threads: outcome.threads,
             scale: outcome.scale,
@@ -248,6 +256,7 @@ impl Summary {
             observables,
             site_counts,
             overlap,
+            tempering: outcome.tempering.clone(),
             ess: EssOverChains { mean: ess.mean, min: ess.min, sd: ess.sd },
         }
     }

@@ -2,6 +2,7 @@
 //! what is wrong with them.
 
 use crate::files::{Durability, atomic_write};
+use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors, View};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -103,11 +104,21 @@ impl<'b> Tensors<'b> {
         self.tensors.names().contains(&name)
     }
 
-    /// The numbers and the shape of a tensor of 32-bit floats.
+    /// The numbers and the shape of a tensor of floats, of 32 bits or turned into such.
     pub fn floats(&self, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {
-        let (bytes, shape) = self.tensor(name, Dtype::F32)?;
-        let words = bytes.as_chunks::<4>().0.iter();
-        Ok((words.map(|word| f32::from_le_bytes(*word)).collect(), shape))
+        let tensor = self.named(name)?;
+        let (bytes, shape) = (tensor.data(), tensor.shape().to_vec());
+        let halves = || bytes.as_chunks::<2>().0.iter().map(|half| u16::from_le_bytes(*half));
+        let words = || bytes.as_chunks::<4>().0.iter();
+        let doubles = || bytes.as_chunks::<8>().0.iter();
+        let numbers = match tensor.dtype() {
+            Dtype::F32 => words().map(|word| f32::from_le_bytes(*word)).collect(),
+            Dtype::F64 => doubles().map(|word| f64::from_le_bytes(*word) as f32).collect(),
+            Dtype::BF16 => halves().map(|half| f32::from_bits(u32::from(half) << 16)).collect(),
+            Dtype::F16 => halves().map(half_to_single).collect(),
+            found => return Err(format!("tensor {name} has type {found:?}, expected F32")),
+        };
+        Ok((numbers, shape))
     }
 
     /// The numbers of a tensor of 32-bit floats that must have this shape.
@@ -130,12 +141,16 @@ impl<'b> Tensors<'b> {
         header.metadata().as_ref()?.get(key).cloned()
     }
 
-    fn tensor(&self, name: &str, dtype: Dtype) -> Result<(&'b [u8], Vec<usize>), String> {
-        let tensor = self.tensors.tensor(name).map_err(|_| {
+    fn named(&self, name: &str) -> Result<TensorView<'b>, String> {
+        self.tensors.tensor(name).map_err(|_| {
             let mut names = self.tensors.names();
             names.sort_unstable();
             format!("has no tensor {name}; it has {}", names.join(", "))
-        })?;
+        })
+    }
+
+    fn tensor(&self, name: &str, dtype: Dtype) -> Result<(&'b [u8], Vec<usize>), String> {
+        let tensor = self.named(name)?;
         if tensor.dtype() != dtype {
             let found = tensor.dtype();
             return Err(format!("tensor {name} has type {found:?}, expected {dtype:?}"));
@@ -144,10 +159,45 @@ impl<'b> Tensors<'b> {
     }
 }
 
+/// A float of 16 bits (IEEE 754 binary16): a sign, five bits of exponent, ten of fraction.
+fn half_to_single(half: u16) -> f32 {
+    let sign = if half >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(half >> 10 & 31), f32::from(half & 1023) / 1024.0);
+    sign * match exponent {
+        0 => fraction * 2f32.powi(-14),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        exponent => (1.0 + fraction) * 2f32.powi(exponent - 15),
+    }
+}
+
 fn expect_shape(name: &str, found: &[usize], expected: &[usize]) -> Result<(), String> {
     if found == expected {
         Ok(())
     } else {
         Err(format!("tensor {name} has shape {found:?}, expected {expected:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half_to_single;
+
+    #[test]
+    fn halves_are_the_numbers_of_the_standard() {
+        // IEEE 754-2019, as in the table of examples of binary16.
+        let cases = [
+            (0x0000, 0.0),
+            (0x3c00, 1.0),
+            (0xc000, -2.0),
+            (0x3555, 0.333_251_95),
+            (0x7bff, 65504.0),
+        ];
+        for (bits, expected) in cases {
+            assert_eq!(half_to_single(bits), expected);
+        }
+        assert_eq!(half_to_single(0x0001), 2f32.powi(-24));
+        assert_eq!(half_to_single(0x7c00), f32::INFINITY);
+        assert!(half_to_single(0x7c01).is_nan());
     }
 }

@@ -43,7 +43,7 @@ use machine::{Machine, clamped_mean, draw_independent};
 use serde::Serialize;
 use std::time::Instant;
 
-/// How well the machine did at an update, before its parameters were moved.
+/// How well the RBM did at an update, before its parameters were moved.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The update, counted from 1.
@@ -51,7 +51,7 @@ pub struct Report {
     /// Share of the sites of the data that one block Gibbs step is expected to change.
     pub reconstruction_error: f64,
     /// Mean free energy (−log π, up to the same constant) of the data minus that of the chains:
-    /// near zero if the machine finds both equally likely.
+    /// near zero if the RBM finds both equally likely.
     pub free_energy_gap: f64,
 }
 
@@ -69,9 +69,9 @@ pub struct TrainProgress {
 /// Reports per epoch.
 const REPORTS: usize = 20;
 
-/// Trains a machine; `monitor` is told of every update and may ask to stop.
+/// Trains an RBM; `monitor` is told of every update and may ask to stop.
 ///
-/// The same seed gives the same machine, byte for byte, for any number of threads.
+/// The same seed gives the same RBM, byte for byte, for any number of threads.
 pub fn train_rbm(
     examples: &Examples,
     settings: &TrainSettings,

@@ -24,6 +24,8 @@
 mod bernoulli;
 mod categorical;
 mod fhmm;
+mod file;
+mod given;
 mod ising;
 mod pairwise;
 #[doc(hidden)]
@@ -31,6 +33,9 @@ pub mod parse;
 mod potts;
 mod presets;
 mod rbm;
+pub mod read;
+// What was read, written in another format.
+pub mod write;
 // Compiled so that the skeleton of a spec does not fall behind.
 #[cfg(test)]
 #[allow(dead_code)]
@@ -40,9 +45,11 @@ mod skeleton;
 pub use bernoulli::BernoulliSpec;
 pub use categorical::CategoricalSpec;
 pub use fhmm::{FhmmPreset, FhmmSpec};
+pub use file::FileSpec;
+pub use given::{BuildModel, Given, given};
 pub use ising::IsingSpec;
 pub use pairwise::PairwiseSpec;
-pub use parse::Size;
+pub use parse::{Shape, Size};
 pub use potts::PottsSpec;
 pub use presets::{BinaryPreset, ValuesPreset};
 pub use rbm::RbmSpec;
@@ -88,6 +95,8 @@ pub struct Building<'a> {
     pub seed: u64,
     /// Asked before a model is built that may be too large.
     pub check: Option<&'a dyn Fn(Extent) -> Result<(), ModelError>>,
+    /// What is known of the model's states.
+    pub given: Option<&'a Given>,
 }
 
 impl Building<'_> {
@@ -124,8 +133,17 @@ macro_rules! models {
             /// Names of all models, and what each is.
             pub const ALL: &[(&str, &str)] = &[$(($spec::NAME, $what),)*];
 
-            /// Builds the model and hands it on.
+            /// Builds the model, given what is known of its sites, and hands it on.
             pub fn build<U: UseModel>(
+                &self,
+                building: &Building<'_>,
+                user: U,
+            ) -> Result<U::Output, ModelError> {
+                let builder = WithSpec { spec: self, building };
+                given(building.given.unwrap_or(&Given::default()), user, builder)
+            }
+
+            fn build_whole<U: UseModel>(
                 &self,
                 building: &Building<'_>,
                 user: U,
@@ -152,7 +170,20 @@ models! {
     Potts(PottsSpec), "Potts model on a lattice: values that like to agree with their neighbours";
     Fhmm(FhmmSpec), "Factorial hidden Markov model: hidden chains behind a simulated series";
     Rbm(RbmSpec), "Restricted Boltzmann machine: visible units joined through hidden ones";
+    File(FileSpec), "A model from a file of any known format: UAI, BIF, DCA parameters, QUBO, Gset, MatrixMarket";
     Pairwise(PairwiseSpec), "Couplings and fields on any graph, read from text files";
+}
+
+/// Builds the model of a spec.
+struct WithSpec<'a> {
+    spec: &'a ModelSpec,
+    building: &'a Building<'a>,
+}
+
+impl BuildModel for WithSpec<'_> {
+    fn build<U: UseModel>(self, user: U) -> Result<U::Output, ModelError> {
+        self.spec.build_whole(self.building, user)
+    }
 }
 
 /// The heading of a model's own options in a help text.

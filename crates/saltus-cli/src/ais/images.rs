@@ -20,7 +20,7 @@ pub fn test_images(
     let space = subject.space();
     if space.values() > 2 && arguments.binarise.is_some() {
         return Err(Failure::Usage(format!(
-            "--binarise makes two values of a pixel, but the machine has {} values",
+            "--binarise makes two values of a pixel, but the RBM has {} values",
             space.values()
         )));
     }
@@ -65,7 +65,7 @@ fn of_deep_models(
     use saltus_nn::data::Dataset;
     if arguments.binarise.is_some() {
         return Err(Failure::Usage(
-            "--binarise is about machines: a deep model sees images as its training did".to_owned(),
+            "--binarise is about RBMs: a deep model sees images as its training did".to_owned(),
         ));
     }
     let dataset = Dataset::named(name);

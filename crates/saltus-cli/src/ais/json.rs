@@ -1,6 +1,6 @@
 //! What scripts are told of an estimated normaliser.
 
-use super::report::{About, Found, ReverseFrom, likelihood};
+use super::report::{Estimation, Found, ReverseFrom, likelihood};
 use crate::failure::Failure;
 use serde::Serialize;
 use std::io::Write;
@@ -44,7 +44,7 @@ struct Json {
 }
 
 /// One object for scripts.
-pub fn print_json(about: &About<'_>, found: &Found) -> Result<(), Failure> {
+pub fn print_json(about: &Estimation<'_>, found: &Found) -> Result<(), Failure> {
     let outcome = found.outcome.as_ref();
     let forward = outcome.and_then(|outcome| outcome.forward);
     let reverse = outcome.and_then(|outcome| outcome.reverse);
@@ -79,7 +79,7 @@ pub fn print_json(about: &About<'_>, found: &Found) -> Result<(), Failure> {
         threads: outcome.map(|outcome| outcome.threads),
         seconds: outcome.map(|outcome| outcome.seconds),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     serde_json::to_writer_pretty(&mut out, &json)?;
     writeln!(out)?;
     Ok(())

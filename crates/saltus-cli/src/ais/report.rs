@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::io::Write;
 
 /// What is annealed, and how.
-pub struct About<'a> {
+pub struct Estimation<'a> {
     pub arguments: &'a AisArguments,
     pub transition: Transition,
     pub settings: &'a AisSettings,
@@ -27,9 +27,9 @@ pub struct About<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReverseFrom {
-    /// At exact draws of the machine.
+    /// At exact draws of the RBM.
     Exact,
-    /// At images, which are draws of the machine only as far as it has learnt them.
+    /// At images, which are draws of the RBM only as far as it has learnt them.
     Data,
 }
 
@@ -45,7 +45,7 @@ pub struct Found {
 
 impl Found {
     /// Whether everything that was asked was done.
-    pub fn is_complete(&self, about: &About<'_>) -> bool {
+    pub fn is_complete(&self, about: &Estimation<'_>) -> bool {
         let annealed =
             self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Complete);
         annealed && (about.images == 0 || self.mean_log_prob.is_some())
@@ -58,7 +58,7 @@ impl Found {
     }
 }
 
-impl About<'_> {
+impl Estimation<'_> {
     /// The space of the images.
     pub fn space(&self) -> &Space {
         self.subject.space()
@@ -103,15 +103,15 @@ pub struct Likelihood {
 }
 
 /// How likely the images are if that is log Z.
-pub fn likelihood(about: &About<'_>, found: &Found, log_z: Option<f64>) -> Option<Likelihood> {
+pub fn likelihood(about: &Estimation<'_>, found: &Found, log_z: Option<f64>) -> Option<Likelihood> {
     let nats = found.mean_log_prob? - log_z?;
     let bits_per_dim = -nats / (about.space().sites() as f64 * std::f64::consts::LN_2);
     Some(Likelihood { nats, bits_per_dim })
 }
 
 /// A line per number, with what it means, and a warning where one is due.
-pub fn print_text(about: &About<'_>, found: &Found) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+pub fn print_text(about: &Estimation<'_>, found: &Found) -> Result<(), Failure> {
+    let mut out = crate::out::stdout();
     let outcome = found.outcome.as_ref();
     let Some(forward) = outcome.and_then(|outcome| outcome.forward) else {
         let kept = kept(about, outcome);
@@ -132,7 +132,7 @@ pub fn print_text(about: &About<'_>, found: &Found) -> Result<(), Failure> {
 }
 
 /// What is there to go on from after annealing was stopped.
-fn kept(about: &About<'_>, outcome: Option<&AisOutcome>) -> String {
+fn kept(about: &Estimation<'_>, outcome: Option<&AisOutcome>) -> String {
     match (&about.arguments.checkpoint, outcome) {
         (Some(path), Some(outcome)) if outcome.kept => {
             format!(" Kept in {}: the same command goes on.", path.display())
@@ -145,7 +145,7 @@ fn kept(about: &About<'_>, outcome: Option<&AisOutcome>) -> String {
     }
 }
 
-fn table(about: &About<'_>, found: &Found, forward: Estimate) -> String {
+fn table(about: &Estimation<'_>, found: &Found, forward: Estimate) -> String {
     let mut table = plain_table();
     let mut row = |name: &str, value: String, meaning: String| {
         table.add_row([
@@ -159,7 +159,7 @@ fn table(about: &About<'_>, found: &Found, forward: Estimate) -> String {
     if let Some(reverse) = found.outcome.as_ref().and_then(|outcome| outcome.reverse) {
         let from = match found.reverse_from {
             Some(ReverseFrom::Exact) => "from exact draws; high on average",
-            _ => "from images; high if the machine has learnt them",
+            _ => "from images; high if the RBM has learnt them",
         };
         row("… in reverse", estimate(&reverse), from.to_owned());
     }

@@ -1,13 +1,13 @@
 //! What is annealed: an RBM, a DBN, a deep model, or any model of the registry.
 
-use crate::arguments::{AisArguments, Transition};
+use crate::arguments::{AisArguments, ModelArguments, Transition};
 use crate::failure::Failure;
 use crate::model::{Context, with_model};
 use saltus::ais::{Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings};
 use saltus::dbn::{Dbn, Layers};
 use saltus::model::rbm::Rbm;
 use saltus::tensor_file::{self, Tensors};
-use saltus::zoo::{Title, UseModel};
+use saltus::zoo::{FileSpec, ModelSpec, Title, UseModel};
 use saltus::{Control, Method, Model, Space};
 #[cfg(feature = "deep")]
 use saltus_nn::DeepModel;
@@ -89,13 +89,12 @@ impl Subject {
     /// What the arguments name: a model of the registry or a file.
     pub fn new(arguments: &AisArguments) -> Result<Self, Failure> {
         match (&arguments.model, &arguments.file) {
-            (Some(model), None) => {
-                let seed = arguments.model_seed.unwrap_or(0);
-                // As many go back.
-                let chains = 2 * arguments.chains.unwrap_or(AisSettings::default().chains);
-                with_model(model, Context { seed, chains }, Keeping)
+            (Some(model), None) => Self::named(model, arguments),
+            (None, Some(path)) if is_tensor_file(path) => Self::load(path),
+            (None, Some(path)) => {
+                let model = ModelArguments::Zoo(ModelSpec::File(FileSpec::new(path)));
+                Self::named(&model, arguments)
             }
-            (None, Some(path)) => Self::load(path),
             (Some(_), Some(path)) => Err(Failure::Usage(format!(
                 "either a file or a model: {} stands before the model",
                 path.display()
@@ -105,6 +104,14 @@ impl Subject {
                     .to_owned(),
             )),
         }
+    }
+
+    fn named(model: &ModelArguments, arguments: &AisArguments) -> Result<Self, Failure> {
+        let seed = arguments.model_seed.unwrap_or(0);
+        // As many go back.
+        let chains = 2 * arguments.chains.unwrap_or(AisSettings::default().chains);
+        let given = arguments.given.read(model)?;
+        with_model(model, Context { seed, chains, given: Some(&given) }, Keeping)
     }
 
     fn load(path: &Path) -> Result<Self, Failure> {
@@ -162,12 +169,12 @@ impl Subject {
         }
     }
 
-    /// The space of the chains: in a network of machines those of the top one.
+    /// The space of the chains: in a network of RBMs those of the top one.
     pub fn space_of_chains(&self) -> &Space {
         self.machine().map_or(self.space(), |machine| machine.space())
     }
 
-    /// The machine whose normaliser is wanted, if it is one.
+    /// The RBM whose normaliser is wanted, if it is one.
     pub fn machine(&self) -> Option<&Rbm> {
         match self {
             Self::Machine(machine) => Some(machine),
@@ -216,6 +223,12 @@ impl Subject {
     pub fn is_bounded(&self) -> bool {
         matches!(self, Self::Network(_))
     }
+}
+
+/// Whether a file is one of tensors, as `saltus train` writes it, or none that can be read.
+fn is_tensor_file(path: &Path) -> bool {
+    let named = path.extension().is_some_and(|ending| ending == "safetensors");
+    named || tensor_file::read(path).map_or(true, |bytes| Tensors::new(&bytes).is_ok())
 }
 
 /// Whether the bytes of a file are of a deep model; what is wrong with them is found by reading on.

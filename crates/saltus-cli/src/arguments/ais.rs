@@ -1,7 +1,7 @@
 //! What can be written after `saltus ais`.
 
 use super::train::BinariseArgument;
-use super::{ModelArguments, OUTPUT, RUN, SamplerArguments};
+use super::{GivenArguments, ModelArguments, OUTPUT, RUN, SamplerArguments};
 use crate::parse;
 use clap::Args;
 use saltus::Method;
@@ -57,6 +57,8 @@ pub struct AisArguments {
     /// pixels in turn, or a sampler of `saltus list`, any but dld
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub sampler: Option<Transition>,
+    #[command(flatten)]
+    pub given: GivenArguments,
     #[command(flatten)]
     pub moves: SamplerArguments,
     /// Seed of the chains [default: 0]

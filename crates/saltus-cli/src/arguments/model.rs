@@ -3,6 +3,7 @@
 use clap::Subcommand;
 use saltus::zoo::ModelSpec;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// A model and its own options.
@@ -16,6 +17,10 @@ pub enum ModelArguments {
     #[cfg(feature = "deep")]
     #[command(flatten)]
     Deep(DeepSpec),
+    /// Whatever is not the name of a model: a file, which is looked at before anything is done.
+    #[serde(skip)]
+    #[command(external_subcommand)]
+    Unnamed(Vec<OsString>),
 }
 
 /// A model that was learnt by a network.
@@ -43,6 +48,7 @@ impl ModelArguments {
             Self::Zoo(spec) => spec.paths_mut(),
             #[cfg(feature = "deep")]
             Self::Deep(DeepSpec::Resnet(arguments)) => vec![&mut arguments.weights],
+            Self::Unnamed(_) => Vec::new(),
         }
     }
 }

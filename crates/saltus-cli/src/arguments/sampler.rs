@@ -11,7 +11,7 @@ pub struct SamplerArguments {
     /// Balancing function [default: sqrt]: sqrt, ratio, min, max or sum
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub weight: Option<Balancing>,
-    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler, exact or metropolised
+    /// How dlmc makes a step of time [default: interpolate]: interpolate, euler or exact
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub solver: Option<Solver>,
     /// What proposals know: a first-order estimate of each change, or the true one [default: taylor]

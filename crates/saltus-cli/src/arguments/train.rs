@@ -24,7 +24,7 @@ pub struct TrainArguments {
 pub enum TrainedModel {
     /// Restricted Boltzmann machine, from images
     Rbm(TrainRbmArguments),
-    /// Deep belief network: a second machine on the hidden units of a first
+    /// Deep belief network: a second RBM on the hidden units of a first
     Dbn(TrainDbnArguments),
     /// Deep energy-based model, a residual network, from images
     #[cfg(feature = "deep")]
@@ -60,14 +60,14 @@ pub struct TrainRbmArguments {
 
 #[derive(Debug, Args)]
 pub struct TrainDbnArguments {
-    /// Trained machine whose hidden units are learnt from (safetensors, of `saltus train rbm`)
+    /// Trained RBM whose hidden units are learnt from (safetensors, of `saltus train rbm`)
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub bottom: PathBuf,
     #[command(flatten)]
     pub training: TrainingArguments,
 }
 
-/// How a machine learns from images, wherever it is put.
+/// How an RBM learns from images, wherever it is put.
 #[derive(Debug, Args)]
 pub struct TrainingArguments {
     /// Folder of the dataset's IDX files (train-images-idx3-ubyte, or .gz), or of its folder

@@ -1,7 +1,7 @@
 //! Bars on a logarithmic scale with error bars, several panels side by side: who is how good.
 
-use super::axis::Axis;
-use super::style::{self, FAINT, TEXT};
+use super::frame::{Division, Frame};
+use super::style::{self, FAINT, TEXT, text};
 use super::svg::Svg;
 use crate::number::short;
 
@@ -106,22 +106,15 @@ impl BarPlot {
 impl Panel {
     fn draw(&self, svg: &mut Svg, left: f64, width: f64) {
         let (top, bottom) = (TOP, TOP + PANEL_HEIGHT);
-        let text = |size: u32, anchor: &str, colour: &str| {
-            format!(r#"font-size="{size}" text-anchor="{anchor}" fill="{colour}""#)
-        };
+        let frame = Frame { left, right: left + width, top, ground: bottom, look: &style::LOOK };
         svg.text(left, top - 14.0, &self.title, &text(13, "start", TEXT));
         let Some((low, high)) = self.range() else {
-            let middle = (left + width / 2.0, (top + bottom) / 2.0);
-            svg.text(middle.0, middle.1, "nothing moved", &text(13, "middle", FAINT));
+            let height = (top + bottom) / 2.0;
+            svg.text(frame.middle(), height, "nothing moved", &text(13, "middle", FAINT));
             return;
         };
-        let axis = Axis::logarithmic(low, high, bottom, top);
-        for tick in axis.ticks(6) {
-            let colour = if tick.label.is_empty() { "#f1f1f1" } else { "#d9d9d9" };
-            let ends = ((left, tick.at), (left + width, tick.at));
-            svg.line(ends.0, ends.1, &format!(r#"stroke="{colour}""#));
-            svg.text(left - 8.0, tick.at + 4.0, &tick.label, &text(11, "end", FAINT));
-        }
+        let axis = frame.y_axis(low, high, Division::Logarithmic);
+        frame.y_ticks(svg, &axis, 6);
         let slot = width / self.bars.len().max(1) as f64;
         for (number, bar) in self.bars.iter().enumerate() {
             let middle = left + slot * (number as f64 + 0.5);
@@ -143,7 +136,7 @@ impl Panel {
             }
             svg.text(middle, above - 6.0, &short(bar.value), &text(11, "middle", TEXT));
         }
-        svg.line((left, bottom), (left + width, bottom), &format!(r#"stroke="{FAINT}""#));
+        frame.across(svg, bottom, frame.look.axis);
     }
 
     /// The smallest and the largest number that must be seen. The smallest value stays a bar, and

@@ -1,23 +1,21 @@
 //! A chart with two axes for a page: its colours come from the page's style sheet.
 
 use super::axis::Axis;
+use super::frame::{Division, Frame, Look};
 use super::svg::Svg;
 
 const WIDTH: f64 = 440.0;
 const HEIGHT: f64 = 250.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 20.0;
-const TOP: f64 = 12.0;
-const BOTTOM: f64 = 46.0;
 
-/// How an axis is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Division {
-    /// Equal distances for equal differences.
-    Linear,
-    /// Equal distances for equal ratios.
-    Logarithmic,
-}
+const FRAME: Frame =
+    Frame { left: 64.0, right: WIDTH - 20.0, top: 12.0, ground: HEIGHT - 46.0, look: &LOOK };
+const LOOK: Look = Look {
+    grid: r#"class="grid""#,
+    faint: r#"class="grid faint""#,
+    axis: r#"class="mark""#,
+    number: r#"class="tick""#,
+    name: r#"class="name""#,
+};
 
 /// A chart that is being drawn.
 pub struct Chart {
@@ -29,27 +27,10 @@ pub struct Chart {
 impl Chart {
     /// A frame around ranges of x and y, with marks and a name below the x axis.
     pub fn new(x: (f64, f64), y: (f64, f64), division: Division, name: &str) -> Self {
-        let x = Axis::linear(x.0, x.1, LEFT, WIDTH - RIGHT);
-        let y = match division {
-            Division::Linear => Axis::linear(y.0, y.1, HEIGHT - BOTTOM, TOP),
-            Division::Logarithmic => Axis::logarithmic(y.0, y.1, HEIGHT - BOTTOM, TOP),
-        };
+        let (x, y) = (FRAME.x_axis(x.0, x.1), FRAME.y_axis(y.0, y.1, division));
         let mut svg = Svg::new(WIDTH, HEIGHT);
-        for tick in y.ticks(4) {
-            let class = if tick.label.is_empty() { "grid faint" } else { "grid" };
-            let ends = ((LEFT, tick.at), (WIDTH - RIGHT, tick.at));
-            svg.line(ends.0, ends.1, &format!(r#"class="{class}""#));
-            svg.text(LEFT - 7.0, tick.at + 4.0, &tick.label, r#"class="tick" text-anchor="end""#);
-        }
-        for tick in x.ticks(5) {
-            let y = HEIGHT - BOTTOM;
-            svg.line((tick.at, y), (tick.at, y + 4.0), r#"class="mark""#);
-            svg.text(tick.at, y + 19.0, &tick.label, r#"class="tick" text-anchor="middle""#);
-        }
-        let ground = HEIGHT - BOTTOM;
-        svg.line((LEFT, ground), (WIDTH - RIGHT, ground), r#"class="mark""#);
-        let middle = (LEFT + WIDTH - RIGHT) / 2.0;
-        svg.text(middle, HEIGHT - 6.0, name, r#"class="name" text-anchor="middle""#);
+        FRAME.y_ticks(&mut svg, &y, 4);
+        FRAME.x_ticks(&mut svg, &x, name);
         Self { svg, x, y }
     }
 
@@ -82,8 +63,7 @@ impl Chart {
     /// A straight line across at some height.
     pub fn level(&mut self, height: f64, class: &str) {
         let y = self.y.at(height);
-        let ends = ((LEFT, y), (WIDTH - RIGHT, y));
-        self.svg.line(ends.0, ends.1, &format!(r#"class="{class}""#));
+        FRAME.across(&mut self.svg, y, &format!(r#"class="{class}""#));
     }
 
     /// The finished chart, and what it shows in words.

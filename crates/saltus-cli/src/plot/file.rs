@@ -4,7 +4,7 @@ use super::outline::outlined;
 use crate::failure::Failure;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
-use saltus::files::{Durability, atomic_write};
+use saltus::files::{Durability, Existing, put_bytes};
 use std::path::Path;
 
 /// Pixels per unit of a drawing: sharp on screens and in print.
@@ -29,8 +29,14 @@ fn format(path: &Path) -> Result<Format, Failure> {
 }
 
 /// Fails if a picture could not be written under that name, before any work is done.
-pub fn check_name(path: &Path) -> Result<(), Failure> {
+pub fn check_name(path: &Path, existing: Existing) -> Result<(), Failure> {
     format(path)?;
+    if existing == Existing::Keep && path.exists() {
+        return Err(Failure::Failed(format!(
+            "{} exists already: --force replaces it",
+            path.display()
+        )));
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
         Some(folder) if !folder.is_dir() => Err(Failure::Usage(format!(
@@ -43,12 +49,12 @@ pub fn check_name(path: &Path) -> Result<(), Failure> {
 }
 
 /// Writes a drawing to a file of the format that its name tells.
-pub fn write(svg: &str, path: &Path) -> Result<(), Failure> {
+pub fn write(svg: &str, path: &Path, existing: Existing) -> Result<(), Failure> {
     let bytes = match format(path)? {
         Format::Svg => svg.as_bytes().to_vec(),
         Format::Png => png(svg)?,
     };
-    atomic_write(path, &bytes, Durability::Now)
+    put_bytes(path, &bytes, Durability::Now, existing)
         .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
 }
 
@@ -84,8 +90,11 @@ mod tests {
     #[test]
     fn the_name_tells_the_format() {
         for wrong in ["plot", "plot.pdf", "no/such/folder/plot.svg"] {
-            assert!(matches!(check_name(Path::new(wrong)), Err(Failure::Usage(_))), "{wrong}");
+            assert!(
+                matches!(check_name(Path::new(wrong), Existing::Keep), Err(Failure::Usage(_))),
+                "{wrong}"
+            );
         }
-        assert!(check_name(Path::new("plot.SVG")).is_ok());
+        assert!(check_name(Path::new("plot.SVG"), Existing::Keep).is_ok());
     }
 }

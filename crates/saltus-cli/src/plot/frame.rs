@@ -1,91 +1,101 @@
-//! Charts beside each other in one picture, for a file.
+//! The frame of a chart, the same for all of them: where its axes are, with marks, numbers and names.
 
 use super::axis::Axis;
-use super::style::{self, FAINT, TEXT};
 use super::svg::Svg;
 
-/// Colours that stay apart for the colour-blind (Okabe and Ito 2008).
-pub const COLOURS: [&str; 7] =
-    ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
-
-/// The width of a chart between its axes.
-pub const WIDTH: f64 = 400.0;
-/// Where its y axis ends.
-pub const TOP: f64 = 84.0;
-/// Where its x axis is.
-pub const GROUND: f64 = TOP + 300.0;
-const LEFT: f64 = 64.0;
-const BOTTOM: f64 = 56.0;
-const GAP: f64 = 20.0;
-
-/// A picture of some charts that is being drawn.
-pub struct Row {
-    svg: Svg,
-    width: f64,
-}
-
-impl Row {
-    /// An empty picture for so many charts.
-    pub fn new(charts: usize, title: &str) -> Self {
-        let width = charts as f64 * (LEFT + WIDTH + GAP);
-        let mut svg = Svg::new(width, GROUND + BOTTOM);
-        svg.rectangle(0.0, 0.0, width, GROUND + BOTTOM, r##"fill="#ffffff""##);
-        svg.text(24.0, 34.0, title, &format!(r#"font-size="18" fill="{TEXT}""#));
-        Self { svg, width }
-    }
-
-    /// One of its charts, from the left.
-    pub fn frame(&mut self, number: usize) -> Frame<'_> {
-        Frame { svg: &mut self.svg, left: LEFT + number as f64 * (LEFT + WIDTH + GAP) }
-    }
-
-    /// The finished picture, and what it shows in words.
-    pub fn finish(self, description: &str) -> String {
-        self.svg.finish(&style::whole(self.width, GROUND + BOTTOM), description)
-    }
-}
-
-/// One of the charts.
-pub struct Frame<'a> {
-    pub svg: &'a mut Svg,
-    /// Where its y axis is.
+/// The place between the axes of a chart.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Where the y axis is.
     pub left: f64,
+    /// Where the x axis ends.
+    pub right: f64,
+    /// Where the y axis ends.
+    pub top: f64,
+    /// Where the x axis is.
+    pub ground: f64,
+    /// How its marks look.
+    pub look: &'static Look,
 }
 
-impl Frame<'_> {
-    pub fn text(&mut self, x: f64, y: f64, text: &str, size: u32, anchor: &str, colour: &str) {
-        let attributes = format!(r#"font-size="{size}" text-anchor="{anchor}" fill="{colour}""#);
-        self.svg.text(x, y, text, &attributes);
+/// Attributes of what a frame is made of.
+#[derive(Debug)]
+pub struct Look {
+    /// A line across at a number.
+    pub grid: &'static str,
+    /// A line across between numbers.
+    pub faint: &'static str,
+    /// The x axis.
+    pub axis: &'static str,
+    /// A number at an axis.
+    pub number: &'static str,
+    /// What an axis measures.
+    pub name: &'static str,
+}
+
+/// How an axis is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Equal distances for equal differences.
+    Linear,
+    /// Equal distances for equal ratios.
+    Logarithmic,
+}
+
+impl Frame {
+    /// An x axis from one number to another.
+    pub fn x_axis(&self, low: f64, high: f64) -> Axis {
+        Axis::linear(low, high, self.left, self.right)
     }
 
-    pub fn title(&mut self, title: &str) {
-        self.text(self.left, TOP - 14.0, title, 13, "start", TEXT);
+    /// A y axis from one number to another.
+    pub fn y_axis(&self, low: f64, high: f64, division: Division) -> Axis {
+        let along = match division {
+            Division::Linear => Axis::linear,
+            Division::Logarithmic => Axis::logarithmic,
+        };
+        along(low, high, self.ground, self.top)
     }
 
-    pub fn x_axis(&self, high: f64) -> Axis {
-        Axis::linear(0.0, high, self.left, self.left + WIDTH)
+    /// Half the way between its sides.
+    pub fn middle(&self) -> f64 {
+        (self.left + self.right) / 2.0
     }
 
-    pub fn x_ticks(&mut self, axis: &Axis, name: &str) {
-        for tick in axis.ticks(5) {
-            self.text(tick.at, GROUND + 18.0, &tick.label, 11, "middle", FAINT);
+    /// Lines across, with their numbers.
+    pub fn y_ticks(&self, svg: &mut Svg, axis: &Axis, wanted: usize) {
+        let number = format!(r#"{} text-anchor="end""#, self.look.number);
+        for tick in axis.ticks(wanted) {
+            let line = if tick.label.is_empty() { self.look.faint } else { self.look.grid };
+            self.across(svg, tick.at, line);
+            svg.text(self.left - 8.0, tick.at + 4.0, &tick.label, &number);
         }
-        self.text(self.left + WIDTH / 2.0, GROUND + 38.0, name, 12, "middle", TEXT);
-        let ends = ((self.left, GROUND), (self.left + WIDTH, GROUND));
-        self.svg.line(ends.0, ends.1, &format!(r#"stroke="{FAINT}""#));
     }
 
-    pub fn y_ticks(&mut self, axis: &Axis) {
+    /// The x axis with marks, their numbers, and what it measures.
+    pub fn x_ticks(&self, svg: &mut Svg, axis: &Axis, name: &str) {
         for tick in axis.ticks(5) {
-            let colour = if tick.label.is_empty() { "#f1f1f1" } else { "#d9d9d9" };
-            let ends = ((self.left, tick.at), (self.left + WIDTH, tick.at));
-            self.svg.line(ends.0, ends.1, &format!(r#"stroke="{colour}""#));
-            self.text(self.left - 8.0, tick.at + 4.0, &tick.label, 11, "end", FAINT);
+            svg.line((tick.at, self.ground), (tick.at, self.ground + 4.0), self.look.axis);
+            self.x_number(svg, tick.at, &tick.label);
         }
+        self.x_name(svg, name);
     }
 
-    pub fn curve(&mut self, points: impl Iterator<Item = (f64, f64)>, colour: &str, more: &str) {
-        let attributes = format!(r#"fill="none" stroke="{colour}" stroke-width="2" {more}"#);
-        self.svg.path(points, &attributes);
+    /// A number below the x axis.
+    pub fn x_number(&self, svg: &mut Svg, x: f64, number: &str) {
+        let attributes = format!(r#"{} text-anchor="middle""#, self.look.number);
+        svg.text(x, self.ground + 18.0, number, &attributes);
+    }
+
+    /// The x axis, and what it measures.
+    pub fn x_name(&self, svg: &mut Svg, name: &str) {
+        self.across(svg, self.ground, self.look.axis);
+        let attributes = format!(r#"{} text-anchor="middle""#, self.look.name);
+        svg.text(self.middle(), self.ground + 38.0, name, &attributes);
+    }
+
+    /// A straight line from side to side.
+    pub fn across(&self, svg: &mut Svg, y: f64, attributes: &str) {
+        svg.line((self.left, y), (self.right, y), attributes);
     }
 }

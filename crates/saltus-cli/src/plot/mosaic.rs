@@ -1,7 +1,7 @@
 //! Pictures of many small images side by side, as PNG files.
 
 use crate::failure::Failure;
-use saltus::files::{Durability, atomic_write};
+use saltus::files::{Durability, Existing, put_bytes};
 use std::path::Path;
 
 /// Side of the square that a pixel is drawn as.
@@ -92,10 +92,12 @@ fn slope(weights: &[f32]) -> f32 {
 
 impl Picture {
     /// Writes it as a PNG file.
-    pub fn write(&self, path: &Path) -> Result<(), Failure> {
-        self.png().and_then(|bytes| Ok(atomic_write(path, &bytes, Durability::Now)?)).map_err(
-            |error| Failure::Failed(format!("{}: cannot be written: {error}", path.display())),
-        )
+    pub fn write(&self, path: &Path, existing: Existing) -> Result<(), Failure> {
+        self.png()
+            .and_then(|bytes| Ok(put_bytes(path, &bytes, Durability::Now, existing)?))
+            .map_err(|error| {
+                Failure::Failed(format!("{}: cannot be written: {error}", path.display()))
+            })
     }
 
     /// Its bytes as a PNG file.

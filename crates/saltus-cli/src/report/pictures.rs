@@ -4,7 +4,8 @@ use super::page::{Figure, Picture};
 use crate::failure::Failure;
 use crate::model::rows_and_columns;
 use crate::parse::Size;
-use crate::plot::chart::{Chart, Division};
+use crate::plot::chart::Chart;
+use crate::plot::frame::Division;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use resvg::tiny_skia::{ColorU8, Pixmap};
@@ -57,7 +58,7 @@ pub fn of_run(stored: &Stored, sites: Option<&Sites>) -> Result<Pictures, Failur
     Ok(pictures)
 }
 
-/// Rows and columns, if the sites make a picture: a lattice, or a machine of a square of pixels.
+/// Rows and columns, if the sites make a picture: a lattice, or an RBM of a square of pixels.
 fn shape(stored: &Stored) -> Option<(usize, usize)> {
     let sites = stored.space().sites();
     let (rows, columns) = match rows_and_columns(stored.space()) {

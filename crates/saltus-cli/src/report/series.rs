@@ -3,10 +3,11 @@
 
 use super::lines::{extremes, places};
 use super::page::{Figure, Panel};
-use crate::observe::MAGNETISATION;
-use crate::plot::chart::{Chart, Division};
+use crate::plot::chart::Chart;
+use crate::plot::frame::Division;
 use saltus::draws::sink::SITES_CHANGED;
 use saltus::draws::trace::{HAMMING, LOG_PROB};
+use saltus::run::MAGNETISATION;
 use saltus::stats::{Movement, autocorrelation, diagnose};
 
 /// Chains whose lines are drawn: more could not be told apart.

@@ -1,7 +1,8 @@
 //! The charts of the warm-up: acceptance and scale, round by round.
 
 use super::page::Figure;
-use crate::plot::chart::{Chart, Division};
+use crate::plot::chart::Chart;
+use crate::plot::frame::Division;
 use saltus::tune::Round;
 
 /// None if there was no warm-up.

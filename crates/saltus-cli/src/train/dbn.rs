@@ -1,9 +1,9 @@
-//! `saltus train dbn`: a second machine, learnt from the hidden units that a first one gives to images.
+//! `saltus train dbn`: a second RBM, learnt from the hidden units that a first one gives to images.
 
 use super::files::Files;
 use super::{SAMPLES, check, data, finish, train};
 use crate::announce;
-use crate::arguments::TrainDbnArguments;
+use crate::arguments::{TrainDbnArguments, existing};
 use crate::failure::{Failure, Finish};
 use crate::plot::mosaic::Mosaic;
 use saltus::dbn::{Dbn, Layers};
@@ -19,7 +19,7 @@ pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     let bytes = tensor_file::read(path).map_err(failed)?;
     let Layers::One(bottom) = Layers::from_bytes(&bytes).map_err(failed)? else {
         return Err(Failure::Failed(format!(
-            "{}: is a network already; --bottom takes a machine of `saltus train rbm`",
+            "{}: is a network already; --bottom takes an RBM of `saltus train rbm`",
             path.display()
         )));
     };
@@ -41,6 +41,6 @@ pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     let states = network.draw_sites(&hidden, settings.seed);
     let mosaic = Mosaic { rows: about.rows, columns: about.columns };
     let [samples] = &files.pictures;
-    mosaic.of_states(&states, values).write(samples)?;
+    mosaic.of_states(&states, values).write(samples, existing(training.force))?;
     finish(&about, &trained, &files.all(), training.json)
 }

@@ -49,8 +49,11 @@ impl<const PICTURES: usize> Files<PICTURES> {
                 return failed(path, "exists already; --force replaces it");
             }
         }
-        // A folder that is there may take no files all the same. This is where a model is put first.
-        let tried = check_writable(&self.model);
-        tried.or_else(|error| failed(&self.model, &format!("cannot be written: {error}")))
+        // A folder that is there may take no files all the same, or none of these names.
+        for path in self.all() {
+            let tried = check_writable(path);
+            tried.or_else(|error| failed(path, &format!("cannot be written: {error}")))?;
+        }
+        Ok(())
     }
 }

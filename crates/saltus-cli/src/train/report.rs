@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// What was learnt from.
-pub struct About {
+pub struct LearntFrom {
     pub dataset: Dataset,
     pub examples: usize,
     /// Values of a pixel.
@@ -20,11 +20,11 @@ pub struct About {
     pub binarisation: Option<Binarisation>,
     pub rows: usize,
     pub columns: usize,
-    /// Hidden units of the machine below, if there is one.
+    /// Hidden units of the RBM below, if there is one.
     pub below: Option<usize>,
 }
 
-impl About {
+impl LearntFrom {
     fn pixels(&self) -> String {
         match self.binarisation {
             Some(_) if self.dataset == Dataset::StaticMnist => "two values".to_owned(),
@@ -58,14 +58,14 @@ impl About {
         )
     }
 
-    /// What goes into the file of the machine.
+    /// What goes into the file of the RBM.
     pub fn in_words(&self) -> String {
         let pixels = self.pixels();
         format!("{} images of {}, {pixels}", self.examples, self.dataset)
     }
 
     fn reference(&self, trained: &Trained) -> Option<MachineStatistics> {
-        // A machine on top of another has no published counterpart.
+        // An RBM on top of another has no published counterpart.
         let published = reference(self.dataset, trained.settings.hidden, self.values);
         published.filter(|_| self.below.is_none())
     }
@@ -80,7 +80,7 @@ struct Json<'a> {
     binarise: Option<Binarisation>,
     visible: usize,
     values: usize,
-    /// Hidden units of the machine below.
+    /// Hidden units of the RBM below.
     #[serde(skip_serializing_if = "Option::is_none")]
     below: Option<usize>,
     hidden: usize,
@@ -103,7 +103,7 @@ struct Json<'a> {
 }
 
 /// One object for scripts.
-pub fn print_json(about: &About, trained: &Trained, files: &[&Path]) -> Result<(), Failure> {
+pub fn print_json(about: &LearntFrom, trained: &Trained, files: &[&Path]) -> Result<(), Failure> {
     let settings = &trained.settings;
     let last = trained.history.last();
     let json = Json {
@@ -132,15 +132,15 @@ pub fn print_json(about: &About, trained: &Trained, files: &[&Path]) -> Result<(
         reference: about.reference(trained),
         files: files.iter().map(|path| path.display().to_string()).collect(),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     serde_json::to_writer_pretty(&mut out, &json)?;
     writeln!(out)?;
     Ok(())
 }
 
-/// How it went, the parameters beside those of the published machine, and what was written.
-pub fn print_text(about: &About, trained: &Trained, files: &[&Path]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+/// How it went, the parameters beside those of the published RBM, and what was written.
+pub fn print_text(about: &LearntFrom, trained: &Trained, files: &[&Path]) -> Result<(), Failure> {
+    let mut out = crate::out::stdout();
     let stopped = if trained.complete { "" } else { ", stopped early" };
     writeln!(out, "{} updates in {:.1} s{stopped}\n", trained.updates, trained.seconds)?;
     writeln!(out, "{}", course(&trained.history))?;
@@ -197,7 +197,7 @@ fn parameters(found: &MachineStatistics, published: Option<&MachineStatistics>) 
             let numbers = [mean, sd, min, max].map(short);
             table.add_row([vec![name.to_owned(), whose.to_owned()], numbers.to_vec()].concat());
         };
-        row(name, "this machine", found);
+        row(name, "this RBM", found);
         if let Some(published) = published {
             row("", "the authors'", published);
         }

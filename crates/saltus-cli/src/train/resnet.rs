@@ -14,9 +14,10 @@ use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt, say};
 use folder::Folder;
-use report::{About, heading, print_json, print_text};
+use report::{NetworkTraining, heading, print_json, print_text};
 use saltus::Control;
 use saltus::data::Examples;
+use saltus::files::Existing;
 use saltus_nn::data::{Dataset, Split};
 use saltus_nn::train::{Checkpoint, Report, TrainError, TrainSettings, Training};
 use saltus_nn::{Architecture, Cpu, Network};
@@ -63,7 +64,7 @@ fn run_on<N: Network + 'static>(
 struct Stopped {
     folder: Folder,
     checkpoint: Checkpoint,
-    about: About,
+    about: NetworkTraining,
 }
 
 impl Stopped {
@@ -90,11 +91,12 @@ fn begin<N: Network + 'static>(
             "{dataset} has its own values; --values is for folders"
         )));
     }
-    let about = About {
+    let about = NetworkTraining {
         data: absolute(arguments.data.as_deref().unwrap_or(Path::new("."))),
         dataset: dataset.to_string(),
         values: arguments.values,
         backend,
+        save_every: arguments.save_every,
     };
     let settings = arguments.settings(dataset);
     let folder = Folder::new(out);
@@ -119,6 +121,7 @@ fn resume<N: Network + 'static>(
 ) -> Result<Finish, Failure> {
     let Stopped { folder, checkpoint, mut about } = stopped;
     about.backend = backend;
+    about.save_every = arguments.save_every.or(about.save_every);
     if let Some(data) = &arguments.data {
         about.data = absolute(data);
     }
@@ -169,13 +172,13 @@ fn check_memory(architecture: &Architecture, settings: &TrainSettings) -> Result
 fn go_on<N: Network + 'static>(
     arguments: &TrainResnetArguments,
     folder: &Folder,
-    about: &About,
+    about: &NetworkTraining,
     architecture: &Architecture,
     mut training: Training<'_, N>,
 ) -> Result<Finish, Failure> {
     interrupt::listen();
     let mut keeper = Keeper { folder, about, architecture, unsaved: Vec::new() };
-    let every = arguments.save_every.unwrap_or(SAVE_EVERY);
+    let every = about.save_every.unwrap_or(SAVE_EVERY);
     let mut view = View::new("", arguments.quiet).after(training.iteration());
     let ended = loop {
         if training.is_complete() {
@@ -223,7 +226,7 @@ fn watched(report: &Report) -> String {
 /// Keeps a training in its folder.
 struct Keeper<'k> {
     folder: &'k Folder,
-    about: &'k About,
+    about: &'k NetworkTraining,
     architecture: &'k Architecture,
     /// Reports since it was last saved.
     unsaved: Vec<Report>,
@@ -234,14 +237,14 @@ impl Keeper<'_> {
         let mosaic =
             Mosaic { rows: self.architecture.rows(), columns: self.architecture.columns() };
         let picture = mosaic.of_states(training.chains(), self.architecture.values());
-        picture.write(&self.folder.samples(training.iteration()))?;
+        picture.write(&self.folder.samples(training.iteration()), Existing::Replace)?;
         let about = self.about.in_words(training);
         training.averaged()?.save(self.folder.model(), &about)?;
         self.folder.append(&std::mem::take(&mut self.unsaved))?;
         let TrainSettings { sampler, steps, .. } = training.settings();
         let title = format!("{}, {steps} steps of {sampler} per iteration", self.about.dataset);
         let curves = curves::draw(&self.folder.history()?, &title);
-        plot::write(&curves, &self.folder.curves())?;
+        plot::write(&curves, &self.folder.curves(), Existing::Replace)?;
         // Last, because everything else can be made again from it, or is cut back to it.
         training.save(self.folder.checkpoint(), &serde_json::to_string(self.about)?)?;
         Ok(())
@@ -260,7 +263,7 @@ impl From<TrainError> for Failure {
     }
 }
 
-impl About {
+impl NetworkTraining {
     fn load(&self) -> Result<Split, Failure> {
         Ok(Dataset::named(&self.dataset).load(&self.data, self.values)?)
     }

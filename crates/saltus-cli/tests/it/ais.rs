@@ -1,4 +1,4 @@
-//! `saltus ais` on machines small enough to count.
+//! `saltus ais` on RBMs small enough to count.
 
 use crate::common::{Folder, put_images_of_columns, saltus, summary, tensors};
 use serde_json::Value;
@@ -250,7 +250,7 @@ fn a_network_is_learnt_and_bounded() {
                 "train dbn --bottom {} {training} --out x",
                 folder.file("small.safetensors", small_machine())
             ),
-            "30 sites of 2 values, but the machine has 3 of 2",
+            "30 sites of 2 values, but the RBM has 3 of 2",
         ),
     ];
     for (line, sentence) in failed {
@@ -293,7 +293,7 @@ fn what_cannot_be_estimated_is_refused_in_a_sentence() {
     let large = folder.file("large.safetensors", large);
     let ran = saltus(&format!("ais {large} --exact"));
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("at most 25 hidden units, the machine has 26"), "{}", ran.err);
+    assert!(ran.err.contains("at most 25 hidden units, the RBM has 26"), "{}", ran.err);
 
     let cut = folder.file("cut.safetensors", &machine[..machine.len() - 3]);
     let infinite = tensors(&[
@@ -315,7 +315,7 @@ fn what_cannot_be_estimated_is_refused_in_a_sentence() {
         (cut, "is not a whole safetensors file"),
         (infinite, "weight[1] is inf"),
         (half, "has no tensor bottom.hidden_bias"),
-        (picture.clone(), "is not a whole safetensors file"),
+        (picture.clone(), "is of no format that is known by its content"),
         (
             format!("{file} --data {data} --dataset mnist"),
             "3 sites of 2 values, but images of mnist have 6×5",

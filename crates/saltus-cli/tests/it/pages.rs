@@ -13,6 +13,11 @@ fn every_command_about_diagnostics_works() {
 }
 
 #[test]
+fn every_command_about_tempering_works() {
+    crate::common::run_page(include_str!("../../../../docs/tempering.md"), SALTUS, 5);
+}
+
+#[test]
 fn every_command_about_results_works() {
     crate::common::run_page(include_str!("../../../../docs/results.md"), SALTUS, 7);
 }
@@ -35,4 +40,9 @@ fn every_command_of_a_first_run_works() {
 #[test]
 fn every_command_about_the_command_line_works() {
     crate::common::run_page(include_str!("../../../../docs/command-line.md"), SALTUS, 3);
+}
+
+#[test]
+fn every_command_about_grids_works() {
+    crate::common::run_page(include_str!("../../../../docs/physics.md"), SALTUS, 4);
 }

@@ -103,7 +103,7 @@ fn the_likelihood_of_what_was_learnt_is_estimated() {
     for (options, code, sentence) in [
         ("--exact", 2, "hidden units, which only RBMs and DBNs have"),
         ("--sampler alternating", 2, "is for RBMs"),
-        ("--data x --dataset static-mnist --binarise threshold", 2, "--binarise is about machines"),
+        ("--data x --dataset static-mnist --binarise threshold", 2, "--binarise is about RBMs"),
         ("--data /nowhere --dataset static-mnist", 1, "belong there"),
         ("--data /nowhere --dataset statik-mnist", 1, "did you mean 'static-mnist'?"),
     ] {
@@ -142,6 +142,18 @@ fn burn_trains_as_our_loops_do() {
     assert!(resume("--iterations 3"));
     assert!(!resume("--iterations 4 --backend cpu"));
     assert!(!resume("--iterations 5"));
+}
+
+#[test]
+fn a_resumed_training_saves_as_often_as_before() {
+    let data = data();
+    saltus(&line(&data, "run", "--iterations 3 --save-every 2 --quiet"));
+    let folder = data.path().join("run").display().to_string();
+    let ran = saltus(&format!("train resnet --resume {folder} --iterations 7 --quiet"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for iteration in [4, 6, 7] {
+        assert!(data.path().join(format!("run/samples-{iteration:06}.png")).is_file());
+    }
 }
 
 #[test]

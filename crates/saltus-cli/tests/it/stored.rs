@@ -44,7 +44,7 @@ fn an_interrupted_run_keeps_every_draw_and_goes_on() {
     let folder = Folder::in_memory();
     let (broken, whole) = (folder.path("broken"), folder.path("whole"));
     let line = "sample ising --size 8 --chains 4 --warmup 500 --draws 400000 --threads 1";
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-USR1"] {
         let child = Command::new(assert_cmd::cargo::cargo_bin!("saltus"))
             .args(format!("{line} --out {broken} --force --quiet --json").split_whitespace())
             .stdout(Stdio::piped())

@@ -18,10 +18,10 @@ fn a_training_leaves_a_machine_and_two_pictures() {
     let data = data();
     let ran = saltus(&line(&data, "machine.safetensors", "--hidden 7 --epochs 2"));
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for part in ["200 images of mnist, 6×5 pixels", "20 updates in", "this machine", "written"] {
+    for part in ["200 images of mnist, 6×5 pixels", "20 updates in", "this RBM", "written"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
-    assert!(!ran.out.contains("authors"), "there is no published machine of seven units");
+    assert!(!ran.out.contains("authors"), "there is no published RBM of seven units");
     assert!(ran.out.lines().all(|line| line.chars().count() <= 80 || line.contains("written")));
     let path = |name: &str| data.path().join(name);
     for picture in ["machine-samples.png", "machine-filters.png"] {
@@ -145,11 +145,11 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
 #[test]
 fn a_place_that_takes_no_file_is_noticed_before_the_work() {
     let data = data();
-    // The model would be put under this name and eight letters more, which is too long a name.
+    // A picture would be put under this name and twelve letters more, which is too long a name.
     let name = "x".repeat(250);
     let ran = saltus(&line(&data, &name, ""));
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
-    assert!(ran.err.contains("xxx: cannot be written: "), "{}", ran.err);
+    assert!(ran.err.contains("xxx-samples.png: cannot be written: "), "{}", ran.err);
     let left: Vec<_> = std::fs::read_dir(data.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "only the data: {left:?}");
 }

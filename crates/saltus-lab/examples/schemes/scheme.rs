@@ -24,12 +24,11 @@ pub enum Scheme {
 
 impl Scheme {
     pub const INTERPOLATED: Self = Self::Rows(RowFormula::Interpolated);
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 8] = [
         Self::Rows(RowFormula::Normalised),
         Self::Rows(RowFormula::Euler),
         Self::INTERPOLATED,
         Self::Rows(RowFormula::Exact),
-        Self::Rows(RowFormula::Metropolised),
         Self::Heun,
         Self::Midpoint,
         Self::Half,
@@ -165,7 +164,6 @@ impl Display for Scheme {
         f.write_str(match self {
             Self::Rows(RowFormula::Interpolated) => "interpolate",
             Self::Rows(RowFormula::Euler) => "euler",
-            Self::Rows(RowFormula::Metropolised) => "metropolised",
             Self::Rows(RowFormula::Normalised) => "dmala",
             Self::Rows(RowFormula::Exact) => "exact",
             Self::Half => "random half of the sites",

@@ -39,6 +39,9 @@ pub struct FlowArguments {
     /// Draw densities, divergence and particles into a .svg or .png file; may be given twice
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub plot: Vec<PathBuf>,
+    /// Replace files of --plot that exist already
+    #[arg(long, help_heading = OUTPUT)]
+    pub force: bool,
     /// Print one JSON object
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,

@@ -9,10 +9,11 @@ use comfy_table::CellAlignment;
 use saltus::ChainRng;
 use saltus::model::edge_list::read_edges;
 use saltus::rng::Stream;
+use saltus_cli::arguments::existing;
 use saltus_cli::failure::{Failure, Finish};
 use saltus_cli::number::short;
-use saltus_cli::plot;
 use saltus_cli::table::{finish, plain_table};
+use saltus_cli::{out, plot};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -50,8 +51,9 @@ pub struct Followed {
 /// Follows the flow and prints.
 pub fn run(arguments: &FlowArguments) -> Result<Finish, Failure> {
     for path in &arguments.plot {
-        plot::check_name(path)?;
+        plot::check_name(path, existing(arguments.force))?;
     }
+    out::goes_elsewhere(!arguments.plot.is_empty());
     let graph = graph(arguments.graph.as_deref())?;
     let flow = Flow::new(&arguments.target, &graph, arguments.weight.unwrap_or_default())?;
     let states = flow.states();
@@ -77,10 +79,10 @@ pub fn run(arguments: &FlowArguments) -> Result<Finish, Failure> {
     if !arguments.plot.is_empty() {
         let svg = picture::draw(&followed);
         for path in &arguments.plot {
-            plot::write(&svg, path)?;
+            plot::write(&svg, path, existing(arguments.force))?;
         }
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = out::stdout();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &followed)?;
         writeln!(out)?;

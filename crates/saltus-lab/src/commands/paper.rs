@@ -50,6 +50,7 @@ pub fn run(arguments: &PaperArguments) -> Result<Finish, Failure> {
     }
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("saltus-paper"));
     let folder = Folder::open(&out)?;
+    saltus_cli::out::goes_elsewhere(true);
     let machines = Machines {
         authors: arguments.machines.as_ref(),
         data: arguments.data.as_ref(),
@@ -79,7 +80,7 @@ fn tell(
 ) -> Result<Finish, Failure> {
     let claims = judge(results);
     let files = folder.map_or(Ok(Vec::new()), |folder| write_files(folder, results, &claims))?;
-    let mut out = std::io::stdout().lock();
+    let mut out = saltus_cli::out::stdout();
     if arguments.json {
         let done = results.rows().len();
         let printed = Printed { complete: finish == Finish::Complete, done, claims, files };
@@ -113,7 +114,7 @@ struct Printed {
 
 /// The targets by name.
 fn list() -> Result<Finish, Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = saltus_cli::out::stdout();
     for target in Target::ALL {
         let cells = cells(target, 0).len();
         writeln!(out, "{:16} {:3} cells  {}", target.name(), cells, target.describe())?;
@@ -240,7 +241,8 @@ impl Study<'_> {
         let label = format!("{number}/{all} {}", cell.name());
         let mut view = View::new(&label, self.arguments.quiet);
         let model = target::model_of(cell.target, machine.map(|machine| machine.path.clone()));
-        let context = Context { seed: cell.model_seed, chains: self.protocol.chains };
+        let (seed, chains) = (cell.model_seed, self.protocol.chains);
+        let context = Context { seed, chains, ..Context::default() };
         let measuring = Measuring {
             cell: *cell,
             protocol: self.protocol,

@@ -6,12 +6,13 @@ mod report;
 use crate::arguments::TrainVaeArguments;
 use crate::vae::{BoundSettings, TrainedVae, VaeError, VaeSettings, VaeSizes, train_vae};
 use report::{About, Judged, print_json, print_text};
+use saltus_cli::arguments::existing;
 use saltus_cli::failure::{Failure, Finish};
 use saltus_cli::memory::check_bytes;
 use saltus_cli::plot::mosaic::Mosaic;
 use saltus_cli::progress::{View, pace};
 use saltus_cli::train::files::Files;
-use saltus_cli::{announce, interrupt};
+use saltus_cli::{announce, interrupt, out};
 use saltus_nn::data::Split;
 use std::time::Instant;
 
@@ -23,6 +24,7 @@ const PER_PARAMETER: f64 = 7.0;
 
 /// Trains and prints.
 pub fn run(arguments: &TrainVaeArguments) -> Result<Finish, Failure> {
+    out::goes_elsewhere(true);
     let (settings, bound) = (arguments.settings(), arguments.bound_settings());
     bound.check()?;
     let files = Files::beside(&arguments.out, ["samples"])?;
@@ -38,7 +40,7 @@ pub fn run(arguments: &TrainVaeArguments) -> Result<Finish, Failure> {
     let mosaic = Mosaic { rows: split.rows, columns: split.columns };
     let [samples] = &files.pictures;
     let drawn = trained.model.samples(SAMPLES, settings.seed);
-    mosaic.of_states(&drawn, 2).write(samples)?;
+    mosaic.of_states(&drawn, 2).write(samples, existing(arguments.force))?;
     // Who has stopped the training does not want to wait for this either.
     let judged = match trained.complete {
         true => judge(&trained, &split, &bound, arguments.quiet)?,

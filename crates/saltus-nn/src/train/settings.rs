@@ -5,7 +5,7 @@ use saltus::data::Examples;
 use saltus::kernel::gibbs::Scan;
 use saltus::names::unknown;
 use saltus::rng::MOST_OF_TRAINING;
-use saltus::{Method, Sampler};
+use saltus::{Kind, Method, Sampler};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -100,21 +100,25 @@ impl Preset {
 }
 
 /// Steps per iteration in the scripts of the paper's predecessors (Sun et al. 2022 for gwg and pas,
-/// Zhang et al. 2022 for dmala). Those of DLMC are not known: it gets DMALA's. Those of Gibbs are not
-/// either: it redraws as many sites as GWG tries to change. (On dynamic MNIST and Omniglot the scripts
-/// let GWG flip five sites per step; here a step is one.)
+/// Zhang et al. 2022 for dmala). Those of DLMC are not known: it gets DMALA's, as does whoever else
+/// changes all sites at once. Those of Gibbs are not either: it redraws as many sites as GWG tries to
+/// change, as does whoever else changes few. (On dynamic MNIST and Omniglot the scripts let GWG flip
+/// five sites per step; here a step is one.)
 fn paper_steps(dataset: &Dataset, method: Method) -> usize {
     use Dataset::*;
-    match (method, dataset) {
-        (Method::Gibbs | Method::Gwg | Method::Lb1, StaticMnist | DynamicMnist) => 50,
-        (Method::Gibbs | Method::Gwg | Method::Lb1, Omniglot) => 40,
-        (Method::Gibbs | Method::Gwg | Method::Lb1, _) => 100,
-        (Method::Pas, Caltech) => 100,
-        (Method::Pas, Frey) => 50,
-        (Method::Pas, Histopathology) => 40,
-        (Method::Pas, _) => 30,
-        // Those that nobody trained with get what DMALA got.
-        _ => 40,
+    if method == Method::Pas {
+        return match dataset {
+            Caltech => 100,
+            Frey => 50,
+            Histopathology => 40,
+            StaticMnist | DynamicMnist | Omniglot | Folder(_) => 30,
+        };
+    }
+    match (method.kind(), dataset) {
+        (Kind::AllSites, _) => 40,
+        (Kind::FewSites | Kind::WithoutDifferences, StaticMnist | DynamicMnist) => 50,
+        (Kind::FewSites | Kind::WithoutDifferences, Omniglot) => 40,
+        (Kind::FewSites | Kind::WithoutDifferences, _) => 100,
     }
 }
 

@@ -60,6 +60,7 @@ pub(super) struct Pilot<'p, 'a, M: Model> {
     pub(super) scale: Option<ScaleTraits>,
     pub(super) base: &'p Arc<Base>,
     pub(super) new_block: &'p NewBlock<'a, M>,
+    pub(super) block_size: usize,
     pub(super) workers: &'p Workers,
     /// When to stop.
     pub(super) deadline: Option<Instant>,
@@ -78,9 +79,7 @@ impl<'a, M: Model> Pilot<'_, 'a, M> {
         let Some(traits) = &self.scale else {
             return Ok(Ok(Scales::constant(1.0)));
         };
-        // Near independent sites everything is accepted, and tuning to an acceptance would go on to
-        // where a step changes every site: to and fro between two states.
-        let mut tuner = Tuner::new(traits, sampler.target_acceptance, ROUNDS).at_most(traits.fresh);
+        let mut tuner = Tuner::new(traits, sampler.target_acceptance, ROUNDS);
         let mut blocks = self.blocks();
         let mut scales = Vec::with_capacity(ROUNDS);
         for round in 1..=ROUNDS {
@@ -113,7 +112,7 @@ impl<'a, M: Model> Pilot<'_, 'a, M> {
             let block = (self.new_block)(self.model, first_chain, states, rngs, self.base);
             Block::new(Direction::Forward, block)
         };
-        block_ranges(self.model, CHAINS).map(block).collect()
+        block_ranges(self.block_size, CHAINS).map(block).collect()
     }
 
     /// The mean acceptance of all chains at one temperature.
@@ -143,14 +142,10 @@ pub(super) fn draw_all(base: &Base, sites: usize, rngs: &mut [ChainRng]) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::row::RowFormula;
-    use crate::kernel::solver::Solver;
+    use crate::StepError;
     use crate::kernel::traits::SATURATED_STEP;
     use crate::kernel::{Chains, Kernel, KernelTraits, StepReport, dlmc};
     use crate::model::independent::Independent;
-    use crate::sampler::{Method, Sampler};
-    use crate::space::Space;
-    use crate::{Balancing, StepError};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
@@ -159,38 +154,6 @@ mod tests {
         let found = [0.001, 0.25, 0.37, 0.38, 0.5, 0.99, 1.0].map(|beta| scales.at(beta));
         assert_eq!(found, [1.0, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0]);
         assert_eq!(Scales::constant(7.0).at(0.3), 7.0);
-    }
-
-    fn fresh(sampler: Sampler, sites: usize, values: usize) -> f64 {
-        sampler.traits(&Space::new(sites, values).unwrap()).scale.unwrap().fresh
-    }
-
-    #[test]
-    fn flat_ground_does_not_drive_a_chain_to_and_fro() {
-        // Half of fifty sites, two thirds of thirty.
-        assert_eq!(fresh(Sampler::rwm(), 50, 2), 24.5);
-        assert_eq!(fresh(Sampler::pas(), 30, 3), 19.5);
-        assert_eq!(fresh(Sampler::rwm(), 1, 2), 1.0);
-        assert_eq!(fresh(Sampler::dmala(), 50, 2), 1.0);
-        assert_eq!(fresh(Sampler::dlmc(), 50, 2), 2.0);
-        assert_eq!(fresh(Sampler::dlmcf(), 50, 2), 2.0);
-    }
-
-    #[test]
-    fn a_step_with_the_largest_scale_is_a_fresh_draw_on_flat_ground() {
-        for values in [2, 3, 5] {
-            let metropolised = Sampler { solver: Solver::Metropolised, ..Sampler::dlmc() };
-            for (sampler, formula) in [
-                (Sampler::new(Method::Dmala), RowFormula::Normalised),
-                (metropolised, RowFormula::Metropolised),
-            ] {
-                let scale = fresh(sampler.clone(), 50, values);
-                let row = formula.log_row(&vec![0.0; values], 0, scale, Balancing::Sqrt);
-                for log in row {
-                    assert!((log.exp() - 1.0 / values as f64).abs() < 1e-12, "{sampler}: {log}");
-                }
-            }
-        }
     }
 
     /// Accepts everything up to a temperature, and nothing from there on.
@@ -237,6 +200,7 @@ mod tests {
                     let base = Some(base.clone());
                     crate::engine::kernel_block(model, cliff.clone(), first, states, rngs, base)
                 },
+                block_size: 1,
                 workers: &Workers::new(Some(2)).unwrap(),
                 deadline,
             };

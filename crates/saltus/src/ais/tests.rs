@@ -50,7 +50,7 @@ impl Listed {
     }
 }
 
-/// A machine of 8 sites and 4 hidden units that holds its sites together, and its normaliser by
+/// An RBM of 8 sites and 4 hidden units that holds its sites together, and its normaliser by
 /// listing the hidden states.
 fn strong_machine() -> (Rbm, f64) {
     let weights: Vec<f32> = (0..32).map(|i| ((i * 37 + 11) % 29) as f32 / 6.0 - 2.2).collect();
@@ -135,7 +135,7 @@ fn every_sampler_finds_the_normaliser_of_a_lattice_and_of_a_machine() {
         assert_near(found.forward.unwrap(), of_lattice, 0.05, &format!("{method}, lattice"));
         assert!(found.acceptance > 0.1 && found.acceptance <= 1.0, "{method}");
         let found = Ais::new(&machine, settings.clone()).go().unwrap().forward.unwrap();
-        assert_near(found, of_machine, 0.15, &format!("{method}, machine"));
+        assert_near(found, of_machine, 0.15, &format!("{method}, RBM"));
     }
 }
 

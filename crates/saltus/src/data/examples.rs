@@ -1,4 +1,4 @@
-//! Examples of states, which machines learn from: images with their grays cut into values.
+//! Examples of states, which RBMs learn from: images with their grays cut into values.
 
 use super::{DataError, Images};
 use crate::math::sigmoid;
@@ -55,7 +55,7 @@ enum Content {
     States(Vec<u8>),
     /// Drawn from these grays whenever an example is looked at.
     Grays(Vec<u8>),
-    /// Hidden units that a machine gives to other examples, drawn whenever one is looked at.
+    /// Hidden units that an RBM gives to other examples, drawn whenever one is looked at.
     Hidden(Box<Rbm>, Box<Examples>),
 }
 
@@ -96,13 +96,13 @@ impl Examples {
         Ok(Self { space, content: Content::States(pixels) })
     }
 
-    /// The hidden units that a machine gives to these examples, for another machine to learn from;
+    /// The hidden units that an RBM gives to these examples, for another RBM to learn from;
     /// drawn whenever an example is looked at.
     pub fn hidden_units_of(self, machine: Rbm) -> Result<Self, DataError> {
         let (space, expected) = (self.space.clone(), machine.space());
         if space != *expected {
             return Err(DataError::Invalid(format!(
-                "the examples have {} sites of {} values, but the machine has {} of {}",
+                "the examples have {} sites of {} values, but the RBM has {} of {}",
                 space.sites(),
                 space.values(),
                 expected.sites(),
@@ -173,7 +173,7 @@ impl Examples {
     }
 }
 
-/// Probability of on of the hidden units that a machine gives to an example.
+/// Probability of on of the hidden units that an RBM gives to an example.
 fn means(machine: &Rbm, visible: &Examples, index: usize, rng: &mut ChainRng) -> Vec<f64> {
     let mut state = vec![0; visible.space.sites()];
     visible.fill(index, rng, &mut state);
@@ -293,7 +293,7 @@ mod tests {
         let machine = Rbm::random(3, 2, 2, 0).unwrap();
         let examples = Examples::new(Space::new(2, 2).unwrap(), vec![1, 0]).unwrap();
         let sentence = examples.hidden_units_of(machine).unwrap_err().to_string();
-        assert!(sentence.contains("2 sites of 2 values, but the machine has 3 of 2"), "{sentence}");
+        assert!(sentence.contains("2 sites of 2 values, but the RBM has 3 of 2"), "{sentence}");
     }
 
     #[test]

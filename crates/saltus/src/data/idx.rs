@@ -26,6 +26,11 @@ impl Images {
 
 /// Two zero bytes, unsigned bytes as entries, three dimensions.
 const MAGIC: u32 = 0x0000_0803;
+/// How much larger than its file an image may become: real ones become ten or twenty times as large,
+/// and a thousand times is all that gzip can do.
+const MOST_INFLATED: u64 = 200;
+/// So many bytes do no harm.
+const ALWAYS_INFLATED: u64 = 1 << 28;
 /// First bytes of a file compressed by gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -39,17 +44,20 @@ pub fn read_images(path: impl AsRef<Path>) -> Result<Images, DataError> {
 
 fn read(path: &Path) -> Result<Images, String> {
     let cannot = |error: std::io::Error| format!("cannot be read: {error}");
-    let mut file = BufReader::new(File::open(path).map_err(cannot)?);
+    let file = File::open(path).map_err(cannot)?;
+    let length = file.metadata().map_err(cannot)?.len();
+    let mut file = BufReader::new(file);
     let compressed = file.fill_buf().map_err(cannot)?.starts_with(&GZIP);
     if compressed {
-        content(MultiGzDecoder::new(file), "decompressed")
+        let most = length.saturating_mul(MOST_INFLATED).max(ALWAYS_INFLATED);
+        content(MultiGzDecoder::new(file), "decompressed", most)
     } else {
-        content(file, "read")
+        content(file, "read", u64::MAX)
     }
 }
 
-/// The images of a stream of bytes; `verb` says how they are got.
-fn content(mut stream: impl Read, verb: &str) -> Result<Images, String> {
+/// The images of a stream of bytes, of which there may be so many; `verb` says how they are got.
+fn content(mut stream: impl Read, verb: &str, most: u64) -> Result<Images, String> {
     let mut header = Vec::new();
     stream
         .by_ref()
@@ -83,6 +91,12 @@ fn content(mut stream: impl Read, verb: &str) -> Result<Images, String> {
         .ok_or_else(|| {
             format!("announces {images} images of {rows}×{columns} pixels, more than fit anywhere")
         })?;
+    if announced > most {
+        return Err(format!(
+            "announces {images} images of {rows}×{columns} pixels, far more than its size allows: \
+             decompress it first if that is true"
+        ));
+    }
     // One byte more than announced shows a file that is too long. The announcement is not
     // trusted with memory: a vector grows as bytes come.
     let mut pixels = Vec::new();
@@ -169,6 +183,9 @@ mod tests {
         let compressed = gzip(&whole);
         let found = reason(&compressed[..compressed.len() - 6]);
         assert!(found.starts_with("cannot be decompressed"), "{found}");
+        // Three gigabytes of the same pixel would be three megabytes.
+        let bomb = gzip(&idx(&[4_000_000, 28, 28], &[0; 10_000]));
+        assert!(reason(&bomb).contains("far more than its size allows"), "{}", reason(&bomb));
         let missing = read_images("/nowhere/at/all").unwrap_err().to_string();
         assert!(missing.starts_with("/nowhere/at/all: cannot be read: "), "{missing}");
     }

@@ -1,7 +1,7 @@
 //! The variational bound of a network's likelihood.
 //!
 //! log p(v) ≥ E[log p(v | h) + log p(h)] + H, where h are hidden units drawn given v by the bottom
-//! machine and H is their entropy. log p(h) is that of the top machine, whose normaliser is left out.
+//! RBM and H is their entropy. log p(h) is that of the top RBM, whose normaliser is left out.
 
 use super::Dbn;
 use crate::control::Control;
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 const AT_ONCE: usize = 256;
 
 impl Dbn {
-    /// The mean over states of the bound of log p, plus log Z of the top machine. `draws` hidden
+    /// The mean over states of the bound of log p, plus log Z of the top RBM. `draws` hidden
     /// states are drawn for each; `monitor` is told how many states are done, of how many; nothing
     /// comes back if it asks to stop.
     pub fn mean_log_bound(
@@ -73,7 +73,7 @@ impl Dbn {
         Ok(mean + entropy)
     }
 
-    /// Hidden states that the bottom machine gives to states, one after the other.
+    /// Hidden states that the bottom RBM gives to states, one after the other.
     pub fn draw_hidden(&self, states: &[u8], seed: u64) -> Vec<u8> {
         let units = self.bottom.hidden();
         let mut hidden = vec![0; states.len() / self.space().sites() * units];
@@ -116,7 +116,7 @@ mod tests {
             .collect()
     }
 
-    /// log p(v) of every state of a small network by listing both layers: p(h) from the top machine's
+    /// log p(v) of every state of a small network by listing both layers: p(h) from the top RBM's
     /// log π, p(v | h) from the bottom's joint energy.
     fn exact(network: &Dbn) -> Vec<f64> {
         let (bottom, units) = (network.bottom(), network.bottom().hidden());
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn it_is_exact_where_hidden_units_do_not_depend_on_the_sites() {
-        // Without weights, and with a top machine that gives hidden units the same probabilities as the
+        // Without weights, and with a top RBM that gives hidden units the same probabilities as the
         // bottom one, these are the posterior: the bound holds with equality.
         let bottom = Rbm::new(2, &[0.0; 6], &[0.3, -0.8], &[0.1, 0.5, -0.2], None).unwrap();
         let top = Rbm::new(2, &[0.0; 2], &[0.0], &[0.3, -0.8], None).unwrap();
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_units_of_a_bound_are_not_drawn_by_the_numbers_that_drew_the_pixels() {
-        // Every hidden unit is a fair coin for the bottom machine, and the top one gives e² to a unit
+        // Every hidden unit is a fair coin for the bottom RBM, and the top one gives e² to a unit
         // that is on: log p(h) is twice the number of units that are on, up to a constant.
         const UNITS: usize = 400;
         let images = Images { rows: 1, columns: UNITS, pixels: vec![128; UNITS] };

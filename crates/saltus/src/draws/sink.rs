@@ -3,6 +3,7 @@
 use super::sites::Sites;
 use crate::control::{Ended, Seconds};
 use crate::space::Space;
+use crate::temper::TemperReport;
 use crate::tune::Round;
 
 /// Takes the draws of a run in order, all chains together, while it goes on. It only writes.
@@ -62,6 +63,8 @@ pub struct Saved<'a> {
     pub threads: usize,
     /// What the sites did, once the run ended, if they were watched.
     pub sites: Option<&'a Sites>,
+    /// What the ladder of a tempered run showed, once it ended, written down.
+    pub tempering: Option<&'a TemperReport>,
     /// How the run ended, if it did.
     pub ended: Option<&'a Ended>,
 }

@@ -4,10 +4,14 @@
 use super::sink::{ChainDraws, Plan, STATISTICS, Sink, SinkError};
 
 /// The kept draws of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     chains: usize,
     draws: usize,
+    /// One of how many draws is in the series, the first among them.
+    every: usize,
+    /// Draws of all chains together that are in the series, at most.
+    most: Option<usize>,
     names: Vec<String>,
     /// By observable and then [`STATISTICS`], then chain, then draw.
     series: Vec<Vec<Vec<f64>>>,
@@ -23,18 +27,80 @@ pub const WEIGHT: &str = "weight";
 /// Observable 1 of every trace: number of sites that differ from a fixed random state.
 pub const HAMMING: &str = "hamming";
 
+/// Draws of all chains together that a summary is computed from, at most, so that it takes no more
+/// memory however long a run was.
+pub const MOST_JUDGED: usize = 1 << 20;
+/// Draws of a chain that are always kept, however many the chains.
+const FEWEST_KEPT: usize = 1 << 10;
+
+/// One of how many draws is kept if there shall be at most so many in all chains together: a power of
+/// two, so that what was kept of fewer draws can be thinned to it.
+///
+/// ```
+/// use saltus::draws::trace::thinning;
+/// assert_eq!(thinning(4, 1_000, 4_000), 1);
+/// assert_eq!(thinning(4, 10_000, 8_000), 8); // 1,250 draws of each chain are left
+/// ```
+pub fn thinning(chains: usize, draws: usize, most: usize) -> usize {
+    let most = most.max(chains.saturating_mul(FEWEST_KEPT));
+    let mut every = 1;
+    while chains.saturating_mul(draws.div_ceil(every)) > most {
+        every *= 2;
+    }
+    every
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Self {
+            chains: 0,
+            draws: 0,
+            every: 1,
+            most: None,
+            names: Vec::new(),
+            series: Vec::new(),
+            keeps_states: false,
+            states: Vec::new(),
+        }
+    }
+}
+
 impl Trace {
     /// A trace to be filled by a run.
     pub fn new(keep_states: bool) -> Self {
         Self { keeps_states: keep_states, ..Self::default() }
     }
 
+    /// The same in memory that does not grow with the draws: if there are more than `most` in all chains
+    /// together, the series keep every second, fourth, … draw. Whole states are all kept.
+    ///
+    /// ```
+    /// use saltus::draws::trace::Trace;
+    /// use saltus::model::independent::Independent;
+    /// use saltus::{Run, Settings};
+    /// let model = Independent::bernoulli(vec![0.0; 3])?;
+    /// let settings = Settings { chains: 2, warmup: 10, draws: 5000, ..Settings::default() };
+    /// let mut thinned = Trace::new(false).at_most(4000);
+    /// Run::new(&model, settings.clone()).go_into(&mut thinned)?;
+    /// assert_eq!((thinned.draws(), thinned.every(), thinned.hamming()[1].len()), (5000, 4, 1250));
+    /// let all = Run::new(&model, settings).go()?.trace;
+    /// assert_eq!(thinned.hamming()[1][7], all.hamming()[1][28]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at_most(self, most: usize) -> Self {
+        Self { most: Some(most), ..self }
+    }
+
     /// A trace of series that were kept elsewhere: observables, then [`STATISTICS`], each by chain.
     #[cfg(feature = "zarr")]
-    pub(crate) fn of_series(names: Vec<String>, series: Vec<Vec<Vec<f64>>>) -> Self {
+    pub(crate) fn of_series(
+        names: Vec<String>,
+        series: Vec<Vec<Vec<f64>>>,
+        draws: usize,
+        every: usize,
+    ) -> Self {
         let chains = series.first().map_or(0, Vec::len);
-        let draws = series.iter().flatten().map(Vec::len).min().unwrap_or(0);
-        Self { chains, draws, names, series, ..Self::default() }
+        Self { chains, draws, every, names, series, ..Self::default() }
     }
 
     /// Number of chains.
@@ -42,9 +108,32 @@ impl Trace {
         self.chains
     }
 
-    /// Kept draws of each chain.
+    /// Draws of each chain.
     pub fn draws(&self) -> usize {
         self.draws
+    }
+
+    /// One of how many draws is in the series; 1 unless their number was limited.
+    pub fn every(&self) -> usize {
+        self.every
+    }
+
+    /// Drops every other number of the series until there are no more than allowed.
+    fn thin(&mut self) {
+        let Some(most) = self.most else {
+            return;
+        };
+        let every = thinning(self.chains, self.draws, most);
+        while self.every < every {
+            self.every *= 2;
+            for series in self.series.iter_mut().flatten() {
+                let mut place = 0;
+                series.retain(|_| {
+                    place += 1;
+                    place % 2 == 1
+                });
+            }
+        }
     }
 
     /// Names of the observables.
@@ -93,14 +182,15 @@ impl Sink for Trace {
                 return Err(SinkError("the trace is not the one that was drawn so far".to_owned()));
             }
             self.draws = draws;
-            self.series.iter_mut().flatten().for_each(|series| series.truncate(draws));
+            let kept = draws.div_ceil(self.every);
+            self.series.iter_mut().flatten().for_each(|series| series.truncate(kept));
             for states in &mut self.states {
                 states.truncate(draws * plan.space.sites());
             }
         } else {
             self.chains = plan.chains;
             self.names = plan.names.to_vec();
-            self.draws = 0;
+            (self.draws, self.every) = (0, 1);
             let count = plan.names.len() + STATISTICS.len();
             self.series = vec![vec![Vec::new(); plan.chains]; count];
             self.states = vec![Vec::new(); if self.keeps_states { plan.chains } else { 0 }];
@@ -109,15 +199,18 @@ impl Sink for Trace {
     }
 
     fn take(&mut self, draws: Vec<ChainDraws>) -> Result<(), SinkError> {
+        // The first of them that is kept.
+        let skipped = (self.every - self.draws % self.every) % self.every;
         self.draws += draws.first().map_or(0, ChainDraws::draws);
         for (number, chain) in draws.into_iter().enumerate() {
             for (column, series) in self.series.iter_mut().enumerate() {
-                series[number].extend(chain.column(column));
+                series[number].extend(chain.column(column).skip(skipped).step_by(self.every));
             }
             if let Some(states) = self.states.get_mut(number) {
                 states.extend(chain.states);
             }
         }
+        self.thin();
         Ok(())
     }
 }

@@ -31,14 +31,20 @@ pub trait ChainBlock<M: Model>: Send {
     fn states_mut(&mut self) -> &mut [u8];
     /// log π of each state, whatever the temperature.
     fn log_prob(&self) -> &[f64];
+    /// log p of each state, where chains stand on the path from a base; else empty.
+    fn log_base(&self) -> &[f64];
     /// What the last step of each chain did.
     fn reports(&self) -> &[StepReport];
     /// The random streams of its chains.
     fn rngs_mut(&mut self) -> &mut [ChainRng];
     /// Gives all chains a scale; the block must be started or adjusted afterwards.
     fn set_scale(&mut self, scale: f64);
+    /// Gives every chain a scale of its own; the block must be started or adjusted afterwards.
+    fn set_scales(&mut self, scales: &[f64]);
     /// Gives all chains an inverse temperature; the block must be started or adjusted afterwards.
     fn set_beta(&mut self, beta: f64);
+    /// Gives one chain an inverse temperature and a scale; the same must be done afterwards.
+    fn set_chain(&mut self, chain: usize, beta: f64, scale: f64);
     /// Evaluates the chains afresh.
     fn start(&mut self, model: &M) -> Result<(), Failed>;
     /// Gets ready for another scale or temperature of the same states.
@@ -70,13 +76,15 @@ pub trait ChainBlock<M: Model>: Send {
 pub type SamplerBlock<'a, M> = Box<dyn ChainBlock<M> + 'a>;
 
 /// A step that could not be made, with the chain's number in its run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("chain {chain} at step {step}: {cause}")]
 pub struct Failed {
     /// The chain.
     pub chain: usize,
     /// Steps it had made before.
     pub step: usize,
     /// What went wrong.
+    #[source]
     pub cause: StepFailure,
 }
 
@@ -101,10 +109,28 @@ pub fn each<B: Send, T: Send>(
     }
 }
 
-/// Which chains make up each block, for a model that likes to see so many at once.
-pub fn block_ranges<M: Model>(model: &M, chains: usize) -> impl Iterator<Item = Range<usize>> {
-    let size = model.block_size(chains).clamp(1, chains.max(1));
+/// Which chains make up each block, of so many at most.
+pub fn block_ranges(size: usize, chains: usize) -> impl Iterator<Item = Range<usize>> {
+    let size = size.clamp(1, chains.max(1));
     (0..chains).step_by(size).map(move |first| first..(first + size).min(chains))
+}
+
+/// How many of `chains` chains should stand in a block that a named sampler moves.
+pub fn block_size<'a, M: Model + 'a>(model: &M, sampler: &Sampler, chains: usize) -> usize {
+    struct BlockSize<'m, M>(&'m M, usize);
+    impl<'a, M: Model + 'a> WithKernel<'a, M> for BlockSize<'_, M> {
+        type Output = usize;
+
+        fn with<K>(self, kernel: K) -> usize
+        where
+            K: Kernel<M> + 'a,
+            K::Scratch: 'a,
+            K::Own: 'a,
+        {
+            kernel.block_size(self.0, self.1)
+        }
+    }
+    sampler.with_kernel(model, BlockSize(model, chains))
 }
 
 /// A block of chains that a named sampler moves; on a path of temperatures if there is a base.
@@ -229,6 +255,10 @@ impl<M: Model, K: Kernel<M>> ChainBlock<M> for Block<M, K> {
         &self.chains.log_prob
     }
 
+    fn log_base(&self) -> &[f64] {
+        &self.chains.log_base
+    }
+
     fn reports(&self) -> &[StepReport] {
         &self.chains.reports
     }
@@ -241,8 +271,17 @@ impl<M: Model, K: Kernel<M>> ChainBlock<M> for Block<M, K> {
         self.chains.scales.fill(scale);
     }
 
+    fn set_scales(&mut self, scales: &[f64]) {
+        self.chains.scales.copy_from_slice(scales);
+    }
+
     fn set_beta(&mut self, beta: f64) {
         self.chains.betas.fill(beta);
+    }
+
+    fn set_chain(&mut self, chain: usize, beta: f64, scale: f64) {
+        self.chains.betas[chain] = beta;
+        self.chains.scales[chain] = scale;
     }
 
     fn start(&mut self, model: &M) -> Result<(), Failed> {

@@ -17,12 +17,12 @@ pub struct ChainSnapshot {
 }
 
 impl ChainSnapshot {
-    pub(super) fn new<Own: Serialize>(state: &[u8], rng: &ChainRng, own: &Own) -> Self {
+    pub(crate) fn new<Own: Serialize>(state: &[u8], rng: &ChainRng, own: &Own) -> Self {
         let own = postcard::to_stdvec(own).unwrap_or_default();
         Self { state: state.to_vec(), rng: rng.clone(), own }
     }
 
-    pub(super) fn own<Own: DeserializeOwned>(&self) -> Result<Own, String> {
+    pub(crate) fn own<Own: DeserializeOwned>(&self) -> Result<Own, String> {
         let failed = |error| format!("what a kernel carried on cannot be read: {error}");
         postcard::from_bytes(&self.own).map_err(failed)
     }

@@ -2,7 +2,7 @@
 
 use super::journal::Journal;
 use crate::base::Base;
-use crate::model::Rung;
+use crate::model::{Rung, Sweep, SweptChains};
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
 use std::sync::Arc;
@@ -183,6 +183,13 @@ impl<Own> Chains<Own> {
             own: &mut self.own[number],
             journal: &mut self.journals[number],
         }
+    }
+
+    /// What a model needs to redraw all chains together.
+    pub(crate) fn sweepable<'a>(&'a mut self, done: &'a mut [Sweep]) -> SweptChains<'a> {
+        let done = &mut done[..self.rngs.len()];
+        let Self { states, betas, base, rngs, .. } = self;
+        SweptChains { states, betas, base: base.as_deref(), rngs, done }
     }
 
     /// log p of every state, where the chains are on a path.

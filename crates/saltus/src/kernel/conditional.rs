@@ -1,9 +1,11 @@
 //! Samplers that redraw sites from their conditional distribution: every chain on its own, no
 //! proposal, no acceptance test.
 
+pub(super) mod exchange;
+
 use super::{ChainMut, Chains, Journal, Kernel, KernelTraits, StepReport, follow_all};
 use crate::error::{StepError, StepFailure};
-use crate::model::{Model, Rung};
+use crate::model::{Model, Rung, Sweep, SweptChains};
 use crate::rng::ChainRng;
 use crate::space::Space;
 
@@ -17,6 +19,23 @@ pub trait Redraw: Send + Sync {
 
     /// Scratch space for a model.
     fn new_scratch<M: Model>(&self, model: &M) -> Self::Scratch;
+
+    /// Makes one transition of all chains of a block, if the model can do that at once; returns the
+    /// states of each that were evaluated.
+    fn redraw_all<M: Model>(
+        &self,
+        model: &M,
+        chains: SweptChains<'_>,
+        cache: &mut M::Cache,
+    ) -> Option<usize> {
+        let _ = (model, chains, cache);
+        None
+    }
+
+    /// How many of `chains` chains should stand in a block.
+    fn block_size<M: Model>(&self, model: &M, chains: usize) -> usize {
+        model.block_size(chains)
+    }
 
     /// Makes one transition.
     fn redraw<M: Model>(
@@ -144,13 +163,6 @@ impl<M: Model> Followed<'_, M> {
         now != before
     }
 
-    /// Takes in log π after a sweep that the model made itself.
-    pub fn swept(&mut self, log_prob: f64) {
-        self.log_prob = log_prob;
-        self.log_base = self.rung.base.map_or(0.0, |base| base.log_prob(self.state));
-        self.log_density = self.density(log_prob);
-    }
-
     /// Draws an index with probability proportional to e^log; `weights` is scratch space.
     pub fn draw(
         &self,
@@ -178,6 +190,27 @@ pub struct ConditionalScratch<M: Model, R: Redraw> {
     cache: M::Cache,
     scratch: R::Scratch,
     changes: Vec<f64>,
+    swept: Vec<Sweep>,
+}
+
+impl<M: Model, R: Redraw> ConditionalScratch<M, R> {
+    /// Redraws all chains at once, if sampler and model can; returns whether.
+    fn redraw_all(&mut self, redraw: &R, model: &M, chains: &mut Chains) -> bool {
+        let swept = chains.sweepable(&mut self.swept);
+        let Some(evaluations) = redraw.redraw_all(model, swept, &mut self.cache) else {
+            return false;
+        };
+        for (chain, sweep) in self.swept.iter().enumerate() {
+            chains.log_prob[chain] = sweep.log_prob;
+            chains.reports[chain] = StepReport {
+                acceptance: 1.0,
+                changed: sweep.changed,
+                evaluations: evaluations as u32,
+            };
+        }
+        chains.evaluate_base();
+        true
+    }
 }
 
 impl<M: Model, R: Redraw> Kernel<M> for Conditional<R> {
@@ -188,11 +221,16 @@ impl<M: Model, R: Redraw> Kernel<M> for Conditional<R> {
         self.0.traits(model.space())
     }
 
+    fn block_size(&self, model: &M, chains: usize) -> usize {
+        self.0.block_size(model, chains)
+    }
+
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
         ConditionalScratch {
             cache: model.new_cache(chains),
             scratch: self.0.new_scratch(model),
             changes: Vec::new(),
+            swept: vec![Sweep::default(); chains],
         }
     }
 
@@ -221,7 +259,10 @@ impl<M: Model, R: Redraw> Kernel<M> for Conditional<R> {
         chains: &mut Chains,
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        let ConditionalScratch { cache, scratch, changes } = scratch;
+        if scratch.redraw_all(&self.0, model, chains) {
+            return Ok(());
+        }
+        let ConditionalScratch { cache, scratch, changes, .. } = scratch;
         for number in 0..chains.len() {
             let log_density = chains.log_density(number);
             let ChainMut { state, log_prob, log_base, rng, rung, report, journal, .. } =

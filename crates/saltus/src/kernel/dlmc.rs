@@ -1,12 +1,11 @@
 //! Discrete Langevin Monte Carlo (DLMC; Sun et al. 2023, eq. 18): every site follows its Wasserstein
 //! gradient flow for a time h, rⱼ = νⱼ(1 − e^(−h·g(e^Δⱼ)/νⱼ)), the rest stays, and a Metropolis–Hastings
-//! test. A [`Solver`] may make the step of time otherwise.
+//! test. A [`Solver`](super::solver::Solver) may make the step of time otherwise.
 
 use super::metropolis::Metropolis;
 use super::options::{Options, WithKernel};
 
 use super::rows::Rows;
-use super::solver::Solver;
 use super::traits::SATURATED_STEP;
 use super::{KernelTraits, Kind, ScaleTraits};
 use crate::model::Model;
@@ -26,22 +25,6 @@ pub fn traits(space: &Space) -> KernelTraits {
     }
 }
 
-/// Towards Metropolised Gibbs a step on flat ground changes every site if it is long: a fresh draw has
-/// (1 − e^(−h(C − 1))) / (C − 1) = 1/C; with two values h = ln 2.
-fn metropolised_traits(space: &Space) -> KernelTraits {
-    let values = space.values() as f64;
-    let scale = ScaleTraits::step_size(space.changes(), values.ln() / (values - 1.0));
-    KernelTraits { scale: Some(scale), ..traits(space) }
-}
-
-/// What DLMC with that solver says of itself.
-pub fn of_solver(solver: Solver) -> fn(&Space) -> KernelTraits {
-    match solver {
-        Solver::Interpolate | Solver::Euler | Solver::Exact => traits,
-        Solver::Metropolised => metropolised_traits,
-    }
-}
-
 pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
     options: &Options,
     _model: &M,
@@ -49,7 +32,7 @@ pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
 ) -> W::Output {
     let Options { balancing, differences, closeness, .. } = *options;
     then.with(Metropolis(Rows {
-        traits: of_solver(options.solver),
+        traits,
         formula: options.solver.formula(),
         balancing,
         differences,

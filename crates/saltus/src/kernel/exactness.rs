@@ -3,14 +3,19 @@
 
 mod clamped;
 mod conditionals;
+mod constraints;
+mod factor_graphs;
 mod factorised;
 mod forbidden;
 mod jumps;
+mod ladders;
 mod layers;
 mod mixed;
+mod mixing;
 mod models;
 mod paths;
 mod rungs;
 mod samplers;
+mod sweeps;
 mod tools;
 mod wrong;

@@ -1,12 +1,13 @@
 //! Gibbs sampling: sites drawn from their conditional distributions, all in turn or one per step
 //! (Geman and Geman 1984); colour by colour on sparse graphs (Gonzalez et al. 2011).
 
+use super::conditional::exchange::Partners;
 use super::conditional::{Conditional, Followed, Redraw, Redrawn};
 use super::options::{Options, WithKernel};
 use super::{KernelTraits, Kind};
 use crate::error::{StepError, StepFailure};
 use crate::math::sigmoid;
-use crate::model::{Model, Sweep};
+use crate::model::{Model, SweptChains};
 use crate::rng::ChainRng;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,10 @@ pub struct GibbsScratch {
     /// Of the values of one site.
     logs: Vec<f64>,
     weights: Vec<f64>,
+    /// Sites that can only change two at a time, if there are any.
+    partners: Option<Partners>,
+    /// The state before a step, where a site may change more than once.
+    before: Vec<u8>,
 }
 
 impl Redraw for Gibbs {
@@ -73,13 +78,36 @@ impl Redraw for Gibbs {
         };
         order.retain(|site| space.values_at(*site as usize) > 1);
         let logs = Vec::with_capacity(space.values());
-        GibbsScratch { order, logs, weights: Vec::new() }
+        let (weights, before) = (Vec::new(), Vec::new());
+        GibbsScratch { order, logs, weights, partners: Partners::of(model), before }
+    }
+
+    fn redraw_all<M: Model>(
+        &self,
+        model: &M,
+        chains: SweptChains<'_>,
+        cache: &mut M::Cache,
+    ) -> Option<usize> {
+        // Decisions of a vector loop cannot be enumerated; tests compare the two ways instead.
+        #[cfg(test)]
+        if chains.rngs.iter().any(ChainRng::is_scripted) {
+            return None;
+        }
+        let swept = self.0 == Scan::Sweep && model.sweep(chains, cache);
+        swept.then(|| model.space().changes())
+    }
+
+    fn block_size<M: Model>(&self, model: &M, chains: usize) -> usize {
+        match self.0 {
+            Scan::Sweep => model.sweep_block_size(chains),
+            Scan::One => model.block_size(chains),
+        }
     }
 
     fn redraw<M: Model>(
         &self,
         chain: &mut Followed<'_, M>,
-        GibbsScratch { order, logs, weights }: &mut GibbsScratch,
+        GibbsScratch { order, logs, weights, partners, before: all_before }: &mut GibbsScratch,
         rng: &mut ChainRng,
     ) -> Result<Redrawn, StepError> {
         let space = chain.model.space();
@@ -92,15 +120,19 @@ impl Redraw for Gibbs {
                 (&one[..], space.values_at(site) - 1)
             }
         };
-        if self.0 == Scan::Sweep
-            && let Some(sweep) = whole_sweep(chain, rng)
-        {
-            chain.swept(sweep.log_prob);
-            return Ok(Redrawn { evaluations, changed: sweep.changed as usize });
+        if partners.is_some() {
+            all_before.clear();
+            all_before.extend_from_slice(chain.state);
         }
         let mut changed = 0;
         for site in order {
             let site = *site as usize;
+            if let Some(partners) = partners.as_ref().filter(|partners| partners.binds(site)) {
+                if let Some(other) = partners.draw(site, rng) {
+                    chain.exchange((site, other), logs, weights, rng)?;
+                }
+                continue;
+            }
             let before = chain.state[site];
             logs.resize(space.values_at(site), 0.0);
             if logs.len() == 2 && chain.log_density > f64::NEG_INFINITY {
@@ -111,6 +143,10 @@ impl Redraw for Gibbs {
                 chain.set(site, value as u8, logs[value])?;
             }
             changed += usize::from(chain.state[site] != before);
+        }
+        if partners.is_some() {
+            let sites = chain.state.iter().zip(&*all_before);
+            changed = sites.filter(|(now, before)| now != before).count();
         }
         Ok(Redrawn { evaluations, changed })
     }
@@ -133,14 +169,4 @@ fn flip_site<M: Model>(
         chain.set(site, other, chain.log_density + change)?;
     }
     Ok(())
-}
-
-/// A sweep by the model itself, if it has one.
-fn whole_sweep<M: Model>(chain: &mut Followed<'_, M>, rng: &mut ChainRng) -> Option<Sweep> {
-    // Decisions of a vector loop cannot be enumerated; tests compare the two ways instead.
-    #[cfg(test)]
-    if rng.is_scripted() {
-        return None;
-    }
-    chain.model.sweep(chain.state, chain.chain, chain.cache, chain.rung, rng)
 }

@@ -4,9 +4,14 @@
 //! From x the process jumps to a neighbour y (one site changed) at rate g(π(y)/π(x)), and so stays for
 //! an expected time 1/Z(x), Z the sum of all rates. The states it jumps through have probabilities
 //! in proportion to π·Z; weighted by 1/Z they are draws from π.
+//!
+//! Jumps of spins alone would come by every other state only at odd steps, and draws of every second step would
+//! never see them. So a step now and then is no jump (`rest_share`), whatever the state: the probabilities that
+//! states are jumped through with stay as they are.
 
 use super::local_change::{self, LocalChange, LocalChangeScratch};
 use super::options::{Options, WithKernel};
+use super::path::spare_share;
 use super::path_table::{Change, PathTable};
 use super::{Chains, Kernel, KernelTraits, Kind, StepReport, check_log_prob, check_start};
 use crate::balancing::Balancing;
@@ -42,6 +47,17 @@ pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
         then.with(Jumps { balancing, closeness })
     }
 }
+
+/// The probability that a step is no jump: as if one more site had nothing to change, and never so small that a
+/// chain which jumps to and fro between a state and its neighbours would for long be seen on one side only.
+fn rest_share(space: &Space) -> f64 {
+    spare_share(1, space.free_sites()).max(1.0 / 64.0)
+}
+
+/// What a step that is no jump did.
+const REST: StepReport = StepReport { acceptance: 1.0, changed: 0, evaluations: 1 };
+/// What a jump did.
+const JUMP: StepReport = StepReport { acceptance: 1.0, changed: 1, evaluations: 1 };
 
 /// On models whose sites see few others: after a jump only the rates around it are computed anew.
 #[derive(Clone, Copy, Debug)]
@@ -89,18 +105,23 @@ impl<M: Model> Kernel<M> for LocalJumps {
         chains: &mut Chains,
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
+        let rest = rest_share(model.space());
         for number in 0..chains.len() {
             if scratch.total(number) <= 0.0 {
                 return Err(StepError { chain: number, cause: StepFailure::Isolated });
             }
             let mut chain = chains.chain(number);
+            if chain.rng.flip(rest) {
+                *chain.report = REST;
+                continue;
+            }
             let (site, value) = scratch.draw(model, chain.state, number, chain.rng);
             let before = chain.state[site];
             let change = scratch.change(model, self.balancing, &mut chain, (site, value));
             let change = check_log_prob(number, change.map_err(StepError::at(number))?)?;
             *chain.log_prob += change;
             *chain.log_base += chain.rung.base.map_or(0.0, |base| base.change(site, before, value));
-            *chain.report = StepReport { acceptance: 1.0, changed: 1, evaluations: 1 };
+            *chain.report = JUMP;
             chain.journal.record(site, before, value);
         }
         Ok(())
@@ -207,21 +228,25 @@ impl<M: Model> Kernel<M> for Jumps {
         chains: &mut Chains,
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
+        let rest = rest_share(model.space());
         for number in 0..chains.len() {
             let JumpsScratch { tables, path, .. } = &mut *scratch;
             if tables[number].total() <= 0.0 {
                 return Err(StepError { chain: number, cause: StepFailure::Isolated });
             }
             let chain = chains.chain(number);
+            if chain.rng.flip(rest) {
+                *chain.report = REST;
+                continue;
+            }
+            *chain.report = JUMP;
             tables[number].draw(1, chain.state, chain.rng, path);
             for (site, value) in path.iter() {
                 chain.journal.record(*site as usize, chain.state[*site as usize], *value);
                 chain.state[*site as usize] = *value;
             }
         }
-        self.evaluate(model, chains, scratch, check_log_prob)?;
-        chains.reports.fill(StepReport { acceptance: 1.0, changed: 1, evaluations: 1 });
-        Ok(())
+        self.evaluate(model, chains, scratch, check_log_prob)
     }
 
     fn holding_time(&self, scratch: &Self::Scratch, chain: usize) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! GWG and LB-1 on models whose sites see few others: after a move only the weights around the
 //! changed site are computed anew.
 
+use super::path::spare_share;
 use super::sum_tree::SumTree;
 use super::{
     ChainMut, Chains, Kernel, KernelTraits, StepReport, accept, check_log_prob, follow_all,
@@ -287,8 +288,13 @@ impl<M: Model> Kernel<M> for LocalChange {
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
         let values = model.space().values();
+        let spare = spare_share(1, model.space().free_sites());
         for number in 0..chains.len() {
             let mut chain = chains.chain(number);
+            if chain.rng.flip(spare) {
+                *chain.report = StepReport { acceptance: 1.0, changed: 0, evaluations: 1 };
+                continue;
+            }
             if scratch.total(number) <= 0.0 {
                 // An isolated state: there is nothing to propose.
                 *chain.report = StepReport { acceptance: 0.0, changed: 0, evaluations: 1 };

@@ -16,8 +16,7 @@ use crate::model::Differences;
 use crate::rng::ChainRng;
 use crate::space::Space;
 
-/// Changes `scale` distinct sites per proposal; a fractional number is rounded up with the
-/// probability of its fraction, so that tuning sees a smooth scale.
+/// Changes `scale` distinct sites per proposal, or one fewer: see `draw_radius`.
 #[derive(Clone, Copy, Debug)]
 pub struct PathProposal {
     /// The sampler that this makes.
@@ -73,7 +72,7 @@ impl Proposal for PathProposal {
         proposed: &mut [u8],
         path: &mut Vec<Change>,
     ) -> f64 {
-        let count = round_randomly(scale, rng).clamp(1, table.free_sites());
+        let count = draw_radius(scale, table.free_sites(), rng);
         let log_prob = table.draw(count, state, rng, path);
         proposed.copy_from_slice(state);
         for (site, value) in path {
@@ -99,8 +98,25 @@ fn has_nan(diff: &[f32]) -> bool {
     nans > 0
 }
 
+/// How many of the sites that can change a proposal changes: `scale`, chosen among these sites and one place more
+/// where there is nothing to change.
+///
+/// Without that place a fixed number of flips, if they are accepted, comes by half of all states only
+/// at odd steps, or never if it is even. With it whether the number of flips so far is odd is forgotten as fast
+/// as the value of any site. A fractional number is rounded up with the probability of its
+/// fraction, so that tuning sees a smooth scale.
+pub(crate) fn draw_radius(scale: f64, sites: usize, rng: &mut ChainRng) -> usize {
+    let radius = round_randomly(scale, rng).clamp(1, sites);
+    radius - usize::from(rng.flip(spare_share(radius, sites)))
+}
+
+/// The probability that the place where there is nothing to change is among so many.
+pub(crate) fn spare_share(radius: usize, sites: usize) -> f64 {
+    radius as f64 / (sites + 1) as f64
+}
+
 /// A whole number whose mean is `scale`.
-pub(crate) fn round_randomly(scale: f64, rng: &mut ChainRng) -> usize {
+fn round_randomly(scale: f64, rng: &mut ChainRng) -> usize {
     let floor = scale.floor();
     let fraction = scale - floor;
     floor as usize + usize::from(fraction > 0.0 && rng.flip(fraction))

@@ -27,7 +27,8 @@ impl Race {
     /// `drawn`, so that the caller can put them back.
     ///
     /// Clocks are watched up to a time by which about enough should have rung. If too few have, the
-    /// others are set anew: what has not rung yet does not remember how long it has been running.
+    /// others are set anew: what has not rung yet does not remember how long it has been running. Where fewer
+    /// sites have any weight, only these are drawn.
     pub(super) fn draw(
         &mut self,
         count: usize,
@@ -45,6 +46,9 @@ impl Race {
                 #[inline(always)]
                 || sum(weights),
             );
+            if total <= 0.0 {
+                break;
+            }
             let until = (1.1 * (needed + 3.0 * needed.sqrt() + 2.0) / total) as f32;
             vectorised(
                 #[inline(always)]
@@ -103,7 +107,8 @@ impl Race {
         }
         ranking.clear();
         for (site, time) in sites.iter().zip(times.iter()) {
-            if *time < until {
+            // Where weights are so small that this is infinite, every clock rings in time.
+            if *time <= until {
                 // Positive numbers are ordered as their bits are.
                 ranking.push(u64::from(time.to_bits()) << 32 | u64::from(*site));
             }
@@ -132,4 +137,25 @@ pub(super) fn sum(weights: &[f32]) -> f64 {
         }
     }
     sums.iter().sum::<f64>() + rest.iter().map(|weight| f64::from(*weight)).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    #[test]
+    fn a_race_ends_however_little_the_sites_weigh() {
+        let mut rng = ChainRng::new(0, Stream::Chain(0));
+        let (mut order, mut drawn) = (Vec::new(), Vec::new());
+        // So small that the inverse of their sum is beyond single precision.
+        let mut weights = [1e-44f32, 0.0, 3e-45, 1e-40];
+        Race::default().draw(3, &mut weights, &mut rng, &mut order, &mut drawn);
+        order.sort_unstable();
+        assert_eq!(order, [0, 2, 3]);
+        assert_eq!(weights, [0.0; 4]);
+        // Nothing is left.
+        Race::default().draw(2, &mut weights, &mut rng, &mut order, &mut drawn);
+        assert!(order.is_empty(), "{order:?}");
+    }
 }

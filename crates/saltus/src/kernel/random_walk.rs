@@ -3,7 +3,7 @@
 
 use super::options::{Options, WithKernel};
 use super::pas::fresh_share;
-use super::path::round_randomly;
+use super::path::draw_radius;
 use super::{
     ChainMut, Chains, Kernel, KernelTraits, Kind, ScaleTraits, StepReport, accept, check_log_prob,
     check_start, follow_all,
@@ -39,7 +39,7 @@ pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
     then.with(RandomWalk)
 }
 
-/// Changes `scale` distinct sites, each to another value chosen uniformly.
+/// Changes `scale` distinct sites or one fewer (`draw_radius`), each to another value chosen uniformly.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomWalk;
 
@@ -130,7 +130,7 @@ fn pick(
     rng: &mut ChainRng,
     mut change: impl FnMut(usize, u8),
 ) {
-    let count = round_randomly(scale, rng).clamp(1, space.free_sites());
+    let count = draw_radius(scale, space.free_sites(), rng);
     picked.resize(count, 0);
     rng.distinct(space.free_sites(), picked);
     for site in picked.iter_mut() {

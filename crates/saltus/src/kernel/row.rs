@@ -24,10 +24,6 @@ pub enum RowFormula {
     /// DLMCf: rⱼ = min(h·Gⱼ, νⱼ), the rest stays: forward Euler, clipped so that it is a
     /// distribution and ν-reversible for every h.
     Euler,
-    /// DLMC towards what moves more: as interpolated, with mⱼ = νⱼ/(1 − min(νᵢ, νⱼ)) in the place of
-    /// νⱼ. For large h this is Liu's Metropolised Gibbs sampler, which never moves less than a draw
-    /// from ν; it is ν-reversible for every h.
-    Metropolised,
     /// DMALA: rⱼ ∝ h·Gⱼ, rᵢ ∝ 1.
     Normalised,
     /// Exact DLMC: the row of exp(hQ), Q_kj = g(νⱼ/νₖ). With two values the same as interpolated.
@@ -36,8 +32,7 @@ pub enum RowFormula {
 
 impl RowFormula {
     /// Every formula.
-    pub const ALL: [Self; 5] =
-        [Self::Interpolated, Self::Euler, Self::Metropolised, Self::Normalised, Self::Exact];
+    pub const ALL: [Self; 4] = [Self::Interpolated, Self::Euler, Self::Normalised, Self::Exact];
 
     /// The logarithms of the row of a site whose differences are `diff`, zero at `current`.
     ///
@@ -96,20 +91,6 @@ impl RowFormula {
                 }
                 row[current] = stay.ln();
             }
-            Self::Metropolised => {
-                let others: f64 = (0..diff.len()).filter(is_other).map(|j| log_nu[j].exp()).sum();
-                let mut stay = 0.0;
-                for j in (0..diff.len()).filter(is_other) {
-                    let smaller = log_nu[j].min(log_nu[current]);
-                    let log_most = log_nu[j] - (-smaller.exp()).ln_1p();
-                    let a = (log_rate[j] - log_most).exp();
-                    row[j] = log_most + log1mexp(a);
-                    // One less all that could leave, as a sum of positive terms: nothing cancels.
-                    let surplus = (log_nu[current].exp() - log_nu[j].exp()).max(0.0) / others;
-                    stay += log_most.exp() * ((-a).exp() + surplus);
-                }
-                row[current] = stay.ln();
-            }
             Self::Exact => {
                 ExactRow::default().write(diff, current, h, balancing, &mut row);
                 row.iter_mut().for_each(|entry| *entry = entry.ln());
@@ -126,8 +107,8 @@ mod tests {
 
     const LOGS: [f64; 4] = [0.3, -1.1, 0.8, -0.2];
     /// Those that are reversible for every step.
-    const OF_THE_FLOW: [RowFormula; 4] =
-        [RowFormula::Interpolated, RowFormula::Euler, RowFormula::Metropolised, RowFormula::Exact];
+    const OF_THE_FLOW: [RowFormula; 3] =
+        [RowFormula::Interpolated, RowFormula::Euler, RowFormula::Exact];
 
     fn nu() -> Vec<f64> {
         let total = log_sum_exp(&LOGS);
@@ -237,31 +218,6 @@ mod tests {
             let exact = RowFormula::Exact.log_row(&[0.0, 1.3], 0, 0.8, balancing);
             let interpolated = RowFormula::Interpolated.log_row(&[0.0, 1.3], 0, 0.8, balancing);
             assert!((exact[1] - interpolated[1]).abs() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn metropolised_rows_never_move_less_than_interpolated_ones() {
-        for balancing in Balancing::ALL {
-            for h in [1e-3, 0.3, 4.0, 1e9] {
-                for i in 0..4 {
-                    let interpolated = row(RowFormula::Interpolated, i, h, balancing);
-                    let metropolised = row(RowFormula::Metropolised, i, h, balancing);
-                    assert!((metropolised.iter().sum::<f64>() - 1.0).abs() < 1e-14);
-                    for j in (0..4).filter(|j| *j != i) {
-                        assert!(metropolised[j] > interpolated[j], "{balancing} {h}");
-                    }
-                }
-            }
-        }
-        // All time: Liu's sampler proposes one of the others from ν and accepts it by Metropolis.
-        let nu = nu();
-        for i in 0..4 {
-            let row = row(RowFormula::Metropolised, i, 1e12, Balancing::Sqrt);
-            for j in (0..4).filter(|j| *j != i) {
-                let liu = nu[j] / (1.0 - nu[i]) * f64::min(1.0, (1.0 - nu[i]) / (1.0 - nu[j]));
-                assert!((row[j] - liu).abs() < 1e-14);
-            }
         }
     }
 

@@ -20,7 +20,7 @@ use crate::model::Differences;
 use crate::rng::ChainRng;
 use crate::space::Space;
 use balance::{Balance, Max, Min, Ratio, Sqrt, Sum};
-use formula::{Euler, Formula, Interpolated, Metropolised, Normalised};
+use formula::{Euler, Formula, Interpolated, Normalised};
 use std::marker::PhantomData;
 use values::ValueRows;
 
@@ -84,9 +84,6 @@ impl Proposal for Rows {
                 prepare_with::<Interpolated>(self.balancing, request, table)
             }
             RowFormula::Euler => prepare_with::<Euler>(self.balancing, request, table),
-            RowFormula::Metropolised => {
-                prepare_with::<Metropolised>(self.balancing, request, table)
-            }
             RowFormula::Normalised => prepare_with::<Normalised>(self.balancing, request, table),
             RowFormula::Exact => match &mut table.0 {
                 // Two values are interpolated exactly.

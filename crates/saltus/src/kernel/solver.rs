@@ -19,13 +19,11 @@ pub enum Solver {
     Euler,
     /// The matrix exponential itself.
     Exact,
-    /// As the paper's, towards Liu's Metropolised Gibbs sampler, which moves more.
-    Metropolised,
 }
 
 impl Solver {
     /// Every solver.
-    pub const ALL: [Self; 4] = [Self::Interpolate, Self::Euler, Self::Exact, Self::Metropolised];
+    pub const ALL: [Self; 3] = [Self::Interpolate, Self::Euler, Self::Exact];
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
@@ -33,7 +31,6 @@ impl Solver {
             Self::Interpolate => "interpolate",
             Self::Euler => "euler",
             Self::Exact => "exact",
-            Self::Metropolised => "metropolised",
         }
     }
 
@@ -43,9 +40,6 @@ impl Solver {
             Self::Interpolate => "the default of dlmc: exact for two values, close for more",
             Self::Euler => "clipped forward Euler, which is the sampler dlmcf",
             Self::Exact => "the matrix exponential of every site's rates",
-            Self::Metropolised => {
-                "interpolates towards Metropolised Gibbs: moves more, costs the same"
-            }
         }
     }
 
@@ -55,7 +49,6 @@ impl Solver {
             Self::Interpolate => RowFormula::Interpolated,
             Self::Euler => RowFormula::Euler,
             Self::Exact => RowFormula::Exact,
-            Self::Metropolised => RowFormula::Metropolised,
         }
     }
 }

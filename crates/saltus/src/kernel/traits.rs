@@ -43,10 +43,9 @@ pub struct ScaleTraits {
     pub initial: f64,
     /// The smallest and the largest scale that can be set.
     pub allowed: (f64, f64),
-    /// The smallest and the largest scale that tuning may come to.
+    /// The smallest and the largest scale that tuning may come to. With the largest a step on flat
+    /// ground is a fresh draw: more would be no bolder, or flip every site to and fro.
     pub tuned: (f64, f64),
-    /// With this scale a step on flat ground is a fresh draw; more would flip every site to and fro.
-    pub fresh: f64,
     /// The acceptance it is tuned to.
     pub target_acceptance: f64,
 }
@@ -64,35 +63,31 @@ pub enum ScaleUnit {
 pub const INFORMED_ACCEPTANCE: f64 = 0.574;
 /// Smallest and largest step size that rows can be made for.
 const STEP_SIZES: (f64, f64) = (1e-9, 1e9);
-/// Tuning stops here: a row is the conditional distribution to the last digit.
-const LARGEST_TUNED: f64 = 485_165_195.409_790_3; // e²⁰
-/// Beyond this a step draws from the conditional distributions all the same.
-pub const SATURATED_STEP: f64 = 2.0;
+/// Beyond this a step of DLMC draws from the conditional distributions all the same: h·Gⱼ/νⱼ ≥ h for every
+/// balancing function, and 1 − e⁻¹⁶ is one to the last digit of a row.
+pub const SATURATED_STEP: f64 = 16.0;
 
 impl ScaleTraits {
-    /// A step size, for a space of that many single changes.
-    pub fn step_size(changes: usize, fresh: f64) -> Self {
+    /// A step size, for a space of that many single changes, tuned to at most `largest`.
+    pub fn step_size(changes: usize, largest: f64) -> Self {
         Self {
             unit: ScaleUnit::StepSize,
             // About three changed sites per step: safe anywhere, and a few rounds from anything.
             initial: (3.0 / changes as f64).min(1.0),
             allowed: STEP_SIZES,
-            tuned: (STEP_SIZES.0, LARGEST_TUNED),
-            fresh,
+            tuned: (STEP_SIZES.0, largest),
             target_acceptance: INFORMED_ACCEPTANCE,
         }
     }
 
     /// A number of sites, of that many that can change; `share` of them change in a fresh draw.
     pub fn radius(sites: usize, share: f64, target_acceptance: f64) -> Self {
-        let all = (1.0, sites as f64);
+        let sites = sites as f64;
         Self {
             unit: ScaleUnit::Radius,
             initial: 1.0,
-            allowed: all,
-            tuned: all,
-            // Half a site less, so that even and odd numbers of sites change.
-            fresh: (sites as f64 * share - 0.5).max(1.0),
+            allowed: (1.0, sites),
+            tuned: (1.0, (sites * share).max(1.0)),
             target_acceptance,
         }
     }
@@ -102,6 +97,7 @@ impl ScaleTraits {
         let (low, high) = self.allowed;
         match self.unit {
             ScaleUnit::Radius => format!("a number of sites from {low} to {high}"),
+            ScaleUnit::StepSize if high < 1e4 => format!("a step size from {low:e} to {high}"),
             ScaleUnit::StepSize => format!("a step size from {low:e} to {high:e}"),
         }
     }

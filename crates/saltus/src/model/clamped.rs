@@ -1,6 +1,7 @@
 //! A model with some of its sites fixed.
 
-use super::{Differences, Model, Rung, Sweep};
+use super::factor::Factor;
+use super::{Differences, Model, SweptChains};
 use crate::adjacency::Adjacency;
 use crate::base::Base;
 use crate::error::ModelError;
@@ -86,6 +87,15 @@ impl<M: Model> Clamped<M> {
     /// The model whose sites are fixed.
     pub fn inner(&self) -> &M {
         &self.inner
+    }
+
+    /// What is known of all sites, given what is known of those that are left.
+    fn known(&self, of_free: &[Option<u8>]) -> Vec<Option<u8>> {
+        let mut known: Vec<Option<u8>> = self.fixed.iter().copied().map(Some).collect();
+        for (number, site) in self.free.iter().enumerate() {
+            known[*site as usize] = of_free.get(number).copied().flatten();
+        }
+        known
     }
 
     fn expand(&self, state: &[u8], whole: &mut [u8]) {
@@ -226,23 +236,33 @@ impl<M: Model> Model for Clamped<M> {
     }
 
     /// None: the model's own would redraw the fixed sites, too.
-    fn sweep(
-        &self,
-        _state: &mut [u8],
-        _chain: usize,
-        _cache: &mut Self::Cache,
-        _rung: Rung<'_>,
-        _rng: &mut ChainRng,
-    ) -> Option<Sweep> {
-        None
+    fn sweep(&self, _chains: SweptChains<'_>, _cache: &mut Self::Cache) -> bool {
+        false
     }
 
     fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
+        self.complete(rng, &[], state);
+    }
+
+    fn complete(&self, rng: &mut ChainRng, known: &[Option<u8>], state: &mut [u8]) {
         let mut whole = self.fixed.clone();
-        self.inner.initial_state(rng, &mut whole);
+        self.inner.complete(rng, &self.known(known), &mut whole);
         for (value, site) in state.iter_mut().zip(&self.free) {
             *value = whole[*site as usize];
         }
+    }
+
+    /// Those of the whole, where they are about the sites that are left.
+    fn factors(&self) -> Option<Vec<Factor>> {
+        let known = self.known(&[]);
+        let mut numbers = vec![0; self.fixed.len()];
+        for (number, site) in self.free.iter().enumerate() {
+            numbers[*site as usize] = number as u32;
+        }
+        let left = |factor: Factor| {
+            factor.given(self.inner.space(), &known).renamed(|site| numbers[site as usize])
+        };
+        Some(self.inner.factors()?.into_iter().map(left).collect())
     }
 
     fn base(&self) -> Base {

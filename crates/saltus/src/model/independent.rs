@@ -1,5 +1,6 @@
 //! Independent sites: Bernoulli and categorical distributions.
 
+use super::factor::Factor;
 use super::{Differences, Model, check_finite, check_length};
 use crate::adjacency::Adjacency;
 use crate::base::{Base, transpose};
@@ -111,6 +112,15 @@ impl Model for Independent {
             *diff = self.base.change(site, state[site], value as u8);
         }
         Ok(())
+    }
+
+    fn factors(&self) -> Option<Vec<Factor>> {
+        let of_site = |site: usize| {
+            let values = 0..self.space().values_at(site);
+            let logs = values.map(|value| f64::from(self.base.weight(site, value as u8)));
+            Factor::new([site as u32], logs.collect::<Box<[f64]>>()).ok()
+        };
+        (0..self.space().sites()).map(of_site).collect()
     }
 
     fn adjacency(&self) -> Option<&Adjacency> {

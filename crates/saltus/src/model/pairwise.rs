@@ -1,15 +1,17 @@
 //! Ising and Potts models on any sparse graph, with the rectangular lattice as the fast path.
 
 use super::checkerboard::{Checkerboard, CheckerboardCache};
+use super::factor::Factor;
 use super::graph::{Edge, Graph};
 use super::lattice::Lattice;
-use super::{Differences, Model, Rung, Sweep, check_finite, check_length};
+use super::sweeper::{Sweeper, SweeperCache};
+use super::{Differences, Model, Sweep, SweptChains, check_finite, check_length};
 use crate::adjacency::Adjacency;
 use crate::base::transpose;
 use crate::error::ModelError;
 use crate::math::vectorised;
-use crate::rng::ChainRng;
 use crate::space::{Space, States};
+use std::sync::OnceLock;
 
 /// Sites that interact in pairs.
 ///
@@ -37,6 +39,8 @@ pub struct Pairwise {
     constant: f64,
     stencil: Option<Stencil>,
     checkerboard: Option<Checkerboard>,
+    /// What sweeps of many chains go by, made when it is first asked for.
+    sweeper: OnceLock<Sweeper>,
 }
 
 /// A lattice whose couplings are all equal: neighbours stand at fixed offsets.
@@ -59,6 +63,7 @@ pub struct PairwiseCache {
     equal: Vec<u8>,
     here: Vec<f32>,
     checkerboard: Option<CheckerboardCache>,
+    sweeper: SweeperCache,
 }
 
 impl Pairwise {
@@ -67,7 +72,7 @@ impl Pairwise {
         let space = Space::new(field.len(), 2)?;
         check_finite("field", &field)?;
         let graph = Graph::new(field.len(), edges)?;
-        Ok(Self { space, graph, field, constant: 0.0, stencil: None, checkerboard: None })
+        Ok(Self::on_graph(space, graph, field))
     }
 
     /// An Ising model on a lattice with equal couplings.
@@ -99,14 +104,12 @@ impl Pairwise {
             return Ok(Self { constant: 0.5 * (pairs + fields), ..ising });
         }
         let graph = Graph::new(sites, edges)?;
-        Ok(Self {
-            space,
-            graph,
-            field: transpose(field, sites, values),
-            constant: 0.0,
-            stencil: None,
-            checkerboard: None,
-        })
+        Ok(Self::on_graph(space, graph, transpose(field, sites, values)))
+    }
+
+    fn on_graph(space: Space, graph: Graph, field: Vec<f32>) -> Self {
+        let (constant, sweeper) = (0.0, OnceLock::new());
+        Self { space, graph, field, constant, stencil: None, checkerboard: None, sweeper }
     }
 
     /// A Potts model on a lattice with equal couplings.
@@ -131,6 +134,47 @@ impl Pairwise {
             spins.then(|| Checkerboard::new(lattice, coupling, &self.field)).flatten();
         let (rows, columns) = lattice.shape();
         Ok(Self { stencil, checkerboard, space: self.space.with_shape(&[rows, columns])?, ..self })
+    }
+
+    /// The same with sweeps of a certain kind.
+    #[cfg(test)]
+    pub(crate) fn swept_by(mut self, sweeper: Sweeper) -> Self {
+        self.sweeper = OnceLock::from(sweeper);
+        self
+    }
+
+    fn sweeper(&self) -> &Sweeper {
+        self.sweeper.get_or_init(|| Sweeper::new(&self.space, &self.graph, &self.field))
+    }
+
+    /// The same with its sites arranged in any number of dimensions.
+    pub fn with_shape(self, shape: &[usize]) -> Result<Self, ModelError> {
+        Ok(Self { space: self.space.with_shape(shape)?, ..self })
+    }
+
+    /// The same with that much more log π everywhere.
+    pub fn with_constant(self, constant: f64) -> Self {
+        Self { constant: self.constant + constant, ..self }
+    }
+
+    /// A table per edge and per site.
+    fn tables(&self) -> Result<Vec<Factor>, ModelError> {
+        let values = || (0..self.space.values()).map(|value| value as u8);
+        let of_pair = |weight: f32, one: u8, other: u8| match self.space.is_binary() {
+            true => f64::from(weight * spin(one) * spin(other)),
+            false => f64::from(if one == other { weight } else { 0.0 }),
+        };
+        let mut tables = vec![Factor::new([], [self.constant])?];
+        for site in 0..self.space.sites() {
+            let field = values().map(|value| f64::from(self.field_of(site, value)));
+            tables.push(Factor::new([site as u32], field.collect::<Box<[f64]>>())?);
+            for (other, weight) in self.graph.neighbours(site).filter(|(other, _)| *other > site) {
+                let pairs = values().flat_map(|a| values().map(move |b| (a, b)));
+                let logs: Box<[f64]> = pairs.map(|(a, b)| of_pair(weight, a, b)).collect();
+                tables.push(Factor::new([site as u32, other as u32], logs)?);
+            }
+        }
+        Ok(tables)
     }
 
     /// The field acting on one value of one site.
@@ -298,7 +342,7 @@ fn without_border<T: Copy>(bordered: &[T], stride: usize, columns: usize, inner:
 
 /// Σ b s, in eight running sums so that it vectorises.
 #[inline(always)]
-fn aligned_field(field: &[f32], state: &[u8]) -> f64 {
+pub(super) fn aligned_field(field: &[f32], state: &[u8]) -> f64 {
     let mut sums = [0.0f64; 8];
     let (fields, fields_tail) = field.as_chunks::<8>();
     let (values, values_tail) = state.as_chunks::<8>();
@@ -339,6 +383,7 @@ impl Model for Pairwise {
             equal: vec![0; only(!binary, self.space.sites())],
             here: vec![0.0; only(!binary, self.space.sites())],
             checkerboard: self.checkerboard.as_ref().map(Checkerboard::new_cache),
+            sweeper: SweeperCache::default(),
         }
     }
 
@@ -421,22 +466,26 @@ impl Model for Pairwise {
         Some(self.graph.adjacency())
     }
 
-    fn sweep(
-        &self,
-        state: &mut [u8],
-        _chain: usize,
-        cache: &mut PairwiseCache,
-        rung: Rung<'_>,
-        rng: &mut ChainRng,
-    ) -> Option<Sweep> {
-        // On the path from uniform values a rung only multiplies log π.
-        if rung.base.is_some_and(|base| !base.is_uniform()) {
-            return None;
+    fn factors(&self) -> Option<Vec<Factor>> {
+        self.tables().ok()
+    }
+
+    fn sweep(&self, chains: SweptChains<'_>, cache: &mut PairwiseCache) -> bool {
+        if !chains.is_multiple_of_model() {
+            return false;
         }
-        let (board, cache) = (self.checkerboard.as_ref()?, cache.checkerboard.as_mut()?);
-        // Without a base the chain is at the model itself.
-        let beta = if rung.base.is_some() { rung.beta } else { 1.0 };
-        let sweep = board.sweep(beta, state, cache, rng);
-        Some(Sweep { log_prob: sweep.log_prob + self.constant, ..sweep })
+        if let (Some(board), Some(cache)) = (&self.checkerboard, &mut cache.checkerboard) {
+            chains.one_by_one(|state, rung, rng| {
+                let sweep = board.sweep(rung.factor(), state, cache, rng);
+                Sweep { log_prob: sweep.log_prob + self.constant, ..sweep }
+            });
+            return true;
+        }
+        let to_add = (self.space.sites(), self.constant);
+        self.sweeper().sweep(chains, to_add, &mut cache.sweeper)
+    }
+
+    fn sweep_block_size(&self, _chains: usize) -> usize {
+        if self.checkerboard.is_some() { 1 } else { self.sweeper().block_size() }
     }
 }

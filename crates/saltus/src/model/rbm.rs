@@ -93,7 +93,7 @@ pub struct RbmCache {
 }
 
 impl Rbm {
-    /// A machine with those parameters.
+    /// An RBM with those parameters.
     ///
     /// Two values: `weight` is [hidden, visible] row after row, `visible_bias` the bias of value 1
     /// per site, `data_mean` the probability of 1 per site. More values: `weight` is
@@ -115,7 +115,7 @@ impl Rbm {
         let space = Space::new(sites, values)?;
         let hidden = hidden_bias.len();
         if hidden == 0 {
-            return Err(ModelError::invalid("a machine needs at least one hidden unit, got 0"));
+            return Err(ModelError::invalid("an RBM needs at least one hidden unit, got 0"));
         }
         let table = sites * planes;
         check_length("visible_bias", visible_bias.len(), table)?;
@@ -187,7 +187,7 @@ impl Rbm {
         })
     }
 
-    /// A machine with random weights, for trying out samplers.
+    /// An RBM with random weights, for trying out samplers.
     ///
     /// With two values the weights are normal with standard deviation 3 / (√visible + √hidden),
     /// with C > 2 values 1.5·√C / (√((C−1)·visible) + √hidden): three quarters of where, by a
@@ -231,12 +231,22 @@ impl Rbm {
         Self::new(values, &weight, &hidden_bias, &visible_bias, None)
     }
 
-    /// Reads a machine from a safetensors file of 32-bit floats: `weight`, `hidden_bias`,
+    /// Reads an RBM from a safetensors file of 32-bit floats: `weight`, `hidden_bias`,
     /// `visible_bias` and, if chains are to start from it, `data_mean`, in the layouts of
     /// [`new`](Self::new).
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        Ok(Self::load_as(path, &[])?.0)
+    }
+
+    /// The same from a file whose tensors have other names: pairs of ours and theirs, `.T` behind a name of weights
+    /// that are kept as [visible, hidden]. Names that are common elsewhere are known, and so are floats of 16
+    /// and 64 bits; what was assumed comes with it.
+    pub fn load_as(
+        path: impl AsRef<Path>,
+        names: &[(String, String)],
+    ) -> Result<(Self, Vec<String>), ModelError> {
         let path = path.as_ref();
-        file::read(path)
+        file::read(path, names)
             .map_err(|reason| ModelError::File { path: path.display().to_string(), reason })
     }
 

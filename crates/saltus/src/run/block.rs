@@ -1,17 +1,20 @@
 //! A block of chains of a run: moved by its kernel, and observed at every kept draw.
 
 use super::checkpoint::{BlockRecord, Sums};
+use super::restraint::Restraint;
 use super::{ModelRef, RunError};
 use crate::draws::observable::{Count, Hamming, Observable};
 use crate::draws::observer::{BlockState, Draws};
 use crate::draws::sink::{ChainDraws, STATISTICS};
-use crate::engine::{ChainSnapshot, Failed, SamplerBlock, panic_words};
+use crate::engine::{ChainBlock, ChainSnapshot, Failed, SamplerBlock, panic_words};
 use crate::error::StepFailure;
 use crate::kernel::SiteChange;
 use crate::model::Model;
 use crate::rng::ChainRng;
-use crate::space::States;
+use crate::space::{Space, States};
 use crate::stats::Running;
+use crate::temper::{Ladder, Rungs};
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -41,10 +44,36 @@ impl Taken<'_> {
     }
 }
 
+/// What moves: plain chains, or ensembles of replicas whose highest rungs are the chains.
+pub(super) enum Moved<'a, M: Model> {
+    Chains(SamplerBlock<'a, M>),
+    Ladder(Box<Ladder<'a, M>>),
+}
+
+impl<'a, M: Model + 'a> Deref for Moved<'a, M> {
+    type Target = dyn ChainBlock<M> + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Chains(block) => &**block,
+            Self::Ladder(ladder) => &**ladder,
+        }
+    }
+}
+
+impl<'a, M: Model + 'a> DerefMut for Moved<'a, M> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Chains(block) => &mut **block,
+            Self::Ladder(ladder) => &mut **ladder,
+        }
+    }
+}
+
 /// A block of chains with everything it needs to go on.
 pub(super) struct RunBlock<'a, M: Model> {
     model: ModelRef<'a, M>,
-    block: SamplerBlock<'a, M>,
+    block: Moved<'a, M>,
     taken: Arc<Taken<'a>>,
     chains: usize,
     /// Steps made when the current states were last evaluated afresh.
@@ -52,6 +81,7 @@ pub(super) struct RunBlock<'a, M: Model> {
     sums: Vec<Sums>,
     /// Of the steps since the last kept draw.
     since_kept: Vec<Sums>,
+    restraints: Vec<Restraint>,
     draws: Vec<ChainDraws>,
     running: Vec<Vec<Running>>,
     observers: Vec<Box<dyn BlockState>>,
@@ -70,6 +100,7 @@ struct Snapshot {
     chains: Vec<ChainSnapshot>,
     sums: Vec<Sums>,
     since_kept: Vec<Sums>,
+    restraints: Vec<Restraint>,
     running: Vec<Vec<Running>>,
     observers: Vec<Box<dyn BlockState>>,
 }
@@ -80,10 +111,10 @@ pub(super) struct ChainResult {
     pub(super) sums: Sums,
 }
 
-impl<'a, M: Model> RunBlock<'a, M> {
+impl<'a, M: Model + 'a> RunBlock<'a, M> {
     pub(super) fn new(
         model: ModelRef<'a, M>,
-        block: SamplerBlock<'a, M>,
+        block: Moved<'a, M>,
         taken: Arc<Taken<'a>>,
         observers: Vec<Box<dyn BlockState>>,
     ) -> Self {
@@ -98,6 +129,7 @@ impl<'a, M: Model> RunBlock<'a, M> {
             evaluated_at: 0,
             sums: vec![Sums::default(); chains],
             since_kept: vec![Sums::default(); chains],
+            restraints: vec![Restraint::default(); chains],
             draws: vec![ChainDraws::new(taken.count()); chains],
             running: vec![vec![Running::default(); chains]; taken.tracked.len()],
             observers,
@@ -124,6 +156,7 @@ impl<'a, M: Model> RunBlock<'a, M> {
                 chains: self.block.snapshots(),
                 sums: self.sums.clone(),
                 since_kept: self.since_kept.clone(),
+                restraints: self.restraints.clone(),
                 running: self.running.clone(),
                 observers: self.observers.iter().map(|observer| observer.cloned()).collect(),
             });
@@ -131,8 +164,11 @@ impl<'a, M: Model> RunBlock<'a, M> {
         self.block.start(&self.model)
     }
 
-    /// Evaluates the current states for steps of a scale, whose sums begin anew.
-    pub(super) fn start(&mut self, scale: f64) -> Result<(), Failed> {
+    /// Evaluates the current states for steps of a scale or on these rungs, whose sums begin anew.
+    pub(super) fn start(&mut self, scale: f64, rungs: Option<&Arc<Rungs>>) -> Result<(), Failed> {
+        if let (Moved::Ladder(ladder), Some(rungs)) = (&mut self.block, rungs) {
+            ladder.begin(&self.model, rungs);
+        }
         self.sums.fill(Sums::default());
         self.since_kept.fill(Sums::default());
         self.go_on(scale)
@@ -140,7 +176,8 @@ impl<'a, M: Model> RunBlock<'a, M> {
 
     /// Evaluates the current states afresh, with the scale of steps that go on.
     pub(super) fn go_on(&mut self, scale: f64) -> Result<(), Failed> {
-        self.block.set_scale(scale);
+        let held_back = self.restraints.iter().map(|restraint| restraint.scale(scale));
+        self.block.set_scales(&held_back.collect::<Vec<_>>());
         self.evaluate()
     }
 
@@ -193,6 +230,7 @@ impl<'a, M: Model> RunBlock<'a, M> {
     /// Takes everything from the current states; `at` is the chain that is being looked at.
     fn take(&mut self, at: &mut usize) {
         let Self { model, block, taken, counts, shown, row, .. } = self;
+        let block: &dyn ChainBlock<M> = &**block;
         let states = if shown.is_empty() {
             block.states()
         } else {
@@ -276,11 +314,24 @@ impl<'a, M: Model> RunBlock<'a, M> {
         }
     }
 
-    /// Sum over the steps of warm-up since the last call, for each chain.
-    pub(super) fn take_acceptance(&mut self) -> Vec<f64> {
-        let taken = self.since_kept.iter().map(|sums| sums.acceptance).collect();
-        self.since_kept.fill(Sums::default());
-        taken
+    /// The summed acceptance of a round of warm-up for each chain, and whether it was free. Chains that stood
+    /// still are held back in the next one, if scales are tuned.
+    pub(super) fn end_round(&mut self, tunes: bool) -> Vec<(f64, bool)> {
+        let chains = self.since_kept.iter_mut().zip(&mut self.restraints);
+        let end = |(sums, restraint): (&mut Sums, &mut Restraint)| {
+            let Sums { steps, acceptance, changed, .. } = std::mem::take(sums);
+            let was_free = restraint.is_free();
+            if tunes {
+                restraint.end_round(steps, changed > 0.0);
+            }
+            (acceptance, was_free)
+        };
+        chains.map(end).collect()
+    }
+
+    /// From now on no chain is held back.
+    pub(super) fn free_all(&mut self) {
+        self.restraints.fill(Restraint::default());
     }
 
     /// Steps and summed acceptance of all chains since they were started.
@@ -302,10 +353,12 @@ impl<'a, M: Model> RunBlock<'a, M> {
 
     /// Steps made, the chains, and what is known of them, at the last fresh evaluation.
     pub(super) fn snapshot(&self) -> Option<(usize, Vec<ChainSnapshot>, BlockRecord)> {
-        let Snapshot { chains, sums, since_kept, running, observers } = self.snapshot.as_ref()?;
+        let Snapshot { chains, sums, since_kept, restraints, running, observers } =
+            self.snapshot.as_ref()?;
         let record = BlockRecord {
             sums: sums.clone(),
             since_kept: since_kept.clone(),
+            restraints: restraints.clone(),
             running: running.clone(),
             observers: observers.iter().map(|observer| observer.bytes()).collect(),
         };
@@ -319,9 +372,14 @@ impl<'a, M: Model> RunBlock<'a, M> {
         chains: &[ChainSnapshot],
         record: &BlockRecord,
     ) -> Result<(), RunError> {
-        self.block.restore(steps, chains).map_err(RunError::Checkpoint)?;
+        let restored = match &mut self.block {
+            Moved::Chains(block) => block.restore(steps, chains),
+            Moved::Ladder(ladder) => ladder.restore_with(&self.model, steps, chains),
+        };
+        restored.map_err(RunError::Checkpoint)?;
         self.sums.clone_from(&record.sums);
         self.since_kept.clone_from(&record.since_kept);
+        self.restraints.clone_from(&record.restraints);
         // Whoever follows other observables than before begins to do so here.
         if record.running.len() == self.running.len() {
             self.running.clone_from(&record.running);
@@ -333,6 +391,22 @@ impl<'a, M: Model> RunBlock<'a, M> {
             observer.restore(bytes).map_err(RunError::Checkpoint)?;
         }
         Ok(())
+    }
+
+    /// The ensembles of replicas, if the run is tempered.
+    pub(super) fn ladder(&self) -> Option<&Ladder<'a, M>> {
+        match &self.block {
+            Moved::Chains(_) => None,
+            Moved::Ladder(ladder) => Some(ladder),
+        }
+    }
+
+    /// The same, to change.
+    pub(super) fn ladder_mut(&mut self) -> Option<&mut Ladder<'a, M>> {
+        match &mut self.block {
+            Moved::Chains(_) => None,
+            Moved::Ladder(ladder) => Some(ladder),
+        }
     }
 
     /// What one of the observers knows.
@@ -385,12 +459,17 @@ pub(super) fn draw_initial_state<M: Model>(
 ) -> Result<(), RunError> {
     let drawn = catch_unwind(AssertUnwindSafe(|| model.initial_state(rng, state)));
     drawn.map_err(|panic| RunError::Panic(panic_words(&*panic)))?;
-    match model.space().misplaced(state) {
+    check_state(model.space(), state)
+}
+
+/// Sees that a state is one of the space.
+pub(super) fn check_state(space: &Space, state: &[u8]) -> Result<(), RunError> {
+    match space.misplaced(state) {
         None => Ok(()),
         Some(site) => Err(RunError::InitialState {
             site,
             value: state[site],
-            last: model.space().values_at(site) - 1,
+            last: space.values_at(site) - 1,
         }),
     }
 }

@@ -1,9 +1,11 @@
 //! Everything from which a stopped run goes on as if it had never stopped.
 
+use super::restraint::Restraint;
 use super::{RunError, Settings};
 use crate::engine;
 use crate::kernel::StepReport;
 use crate::stats::Running;
+use crate::temper::Measured;
 use crate::tune::Round;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,8 @@ pub(super) struct RunRecord {
     pub(super) thin: usize,
     pub(super) rounds: Vec<Round>,
     pub(super) blocks: Vec<BlockRecord>,
+    /// What was measured in the rounds of a tempered run.
+    pub(super) measured: Vec<Measured>,
 }
 
 /// What a run knows of the chains of a block.
@@ -28,6 +32,8 @@ pub(super) struct BlockRecord {
     pub(super) sums: Vec<Sums>,
     /// Of the steps since the last kept draw.
     pub(super) since_kept: Vec<Sums>,
+    /// How chains are held back during warm-up.
+    pub(super) restraints: Vec<Restraint>,
     /// By observable that is followed, then chain.
     pub(super) running: Vec<Vec<Running>>,
     /// What the observers know, written down.
@@ -93,6 +99,7 @@ impl Checkpoint {
         let whole = |(record, chains): (&BlockRecord, &usize)| {
             record.sums.len() == *chains
                 && record.since_kept.len() == *chains
+                && record.restraints.len() == *chains
                 && record.running.iter().all(|running| running.len() == *chains)
         };
         (*warmup, *thin) == (settings.warmup, settings.thin)

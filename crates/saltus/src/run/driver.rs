@@ -13,8 +13,10 @@ use crate::engine::{self, Failed, Fingerprint};
 use crate::kernel::ScaleTraits;
 use crate::model::Model;
 use crate::stats::{Running, running_ess, running_rhat};
+use crate::temper::{Adapter, Measured, RungDraw, Rungs, TemperReport};
 use crate::tune::{Round, Tuner, round_lengths};
 use crate::workers::Workers;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time between two looks at the clock and the monitor.
@@ -44,6 +46,12 @@ pub(super) struct Driver<'d, 'a, M: Model> {
     pub(super) rounds: Vec<Round>,
     pub(super) scale: Option<f64>,
     pub(super) seconds: Seconds,
+    /// How the ladder of a tempered run is found, what was measured for it, and where it stands.
+    pub(super) adapter: Option<Adapter>,
+    pub(super) measured: Vec<Measured>,
+    pub(super) rungs: Option<Arc<Rungs>>,
+    /// Added to log Z of the highest rung to get that of the model.
+    pub(super) log_z_offset: f64,
 }
 
 /// What the clock says.
@@ -78,12 +86,13 @@ impl Pace {
     }
 }
 
-impl<M: Model> Driver<'_, '_, M> {
+impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
     /// Goes on from a checkpoint.
     pub(super) fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
         let engine::Checkpoint { steps, chains, driver, .. } = &checkpoint.0;
         self.steps = *steps;
         self.rounds.clone_from(&driver.rounds);
+        self.measured.clone_from(&driver.measured);
         let mut chains = &chains[..];
         for (block, record) in self.blocks.iter_mut().zip(&driver.blocks) {
             let (own, others) = chains.split_at(block.chains());
@@ -115,6 +124,9 @@ impl<M: Model> Driver<'_, '_, M> {
 
     /// The rounds of warm-up that are left, after each of which the tuner moves the scale.
     fn warm_up(&mut self) -> Result<(), Stop> {
+        if let Some(adapter) = self.adapter.take() {
+            return self.warm_up_ladder(adapter);
+        }
         let Settings { sampler, warmup, .. } = self.settings;
         let rounds = round_lengths(*warmup).count();
         let mut tuner = match (sampler.scale, &self.scale_traits) {
@@ -137,13 +149,74 @@ impl<M: Model> Driver<'_, '_, M> {
         Ok(())
     }
 
+    /// The parts of a tempered warm-up that are left, after each of which the ladder may change.
+    fn warm_up_ladder(&mut self, mut adapter: Adapter) -> Result<(), Stop> {
+        let mut begins = 0;
+        let mut number = 0;
+        while let Some(steps) = adapter.part() {
+            if number == self.measured.len() {
+                self.climb(&adapter);
+                self.round(begins, steps)?;
+                self.measured.push(self.measure());
+            }
+            adapter.take(&self.measured[number]);
+            begins += steps;
+            number += 1;
+        }
+        self.climb(&adapter);
+        Ok(())
+    }
+
+    /// From now on uses the rungs that were found.
+    fn climb(&mut self, adapter: &Adapter) {
+        let rungs = adapter.rungs();
+        self.scale = self.scale_traits.map(|_| rungs.last_scale());
+        self.rungs = Some(rungs.clone());
+    }
+
+    /// What all ensembles showed since they last began to count.
+    fn measure(&self) -> Measured {
+        let ladders = || self.blocks.iter().filter_map(RunBlock::ladder);
+        let sums = ladders().flat_map(|ladder| ladder.ensembles()).map(|ensemble| &ensemble.sums);
+        Measured::new(sums, ladders().flat_map(|ladder| ladder.highest_v()).collect())
+    }
+
+    /// What the ladder showed while draws were kept; none if there is no ladder or no draw.
+    pub(super) fn tempering(&self) -> Option<TemperReport> {
+        let ladders = || self.blocks.iter().filter_map(RunBlock::ladder);
+        let ensembles: Vec<_> = ladders().flat_map(|ladder| ladder.ensembles()).collect();
+        let rungs = ladders().next()?.rungs();
+        let drawn = self.steps > self.settings.warmup;
+        drawn.then(|| TemperReport::new(rungs, &ensembles, self.log_z_offset))
+    }
+
+    /// The chains on all rungs, by ensemble, if they were kept.
+    pub(super) fn rung_draws(&mut self) -> Option<Vec<Vec<RungDraw>>> {
+        let mut all = Vec::new();
+        for ladder in self.blocks.iter_mut().filter_map(RunBlock::ladder_mut) {
+            let (history, rungs) = (ladder.take_history()?, ladder.rungs().betas.len());
+            let ensembles = ladder.ensembles().len();
+            let of = |ensemble: usize| {
+                let rows = history.chunks_exact(rungs).skip(ensemble).step_by(ensembles);
+                rows.flatten().copied().collect::<Vec<_>>()
+            };
+            all.extend((0..ensembles).map(of));
+        }
+        (!all.is_empty()).then_some(all)
+    }
+
     /// What is left of a round that begins at that step.
     fn round(&mut self, begins: usize, steps: usize) -> Result<(), Stop> {
         self.start(begins)?;
         self.advance(begins + steps, true)?;
+        let tunes = self.settings.sampler.scale.is_none() && self.scale_traits.is_some();
+        let chains: Vec<(f64, bool)> =
+            self.blocks.iter_mut().flat_map(|block| block.end_round(tunes)).collect();
+        // What is accepted of smaller steps says nothing about the common scale.
+        let any_is_free = chains.iter().any(|(_, is_free)| *is_free);
+        let counted = chains.iter().filter(|(_, is_free)| *is_free || !any_is_free);
         // Added up in the order of the chains, so that the sum does not depend on threads.
-        let sums = self.blocks.iter_mut().flat_map(|block| block.take_acceptance());
-        let (sum, count) = sums.fold((0.0, 0usize), |(s, n), sum| (s + sum, n + steps));
+        let (sum, count) = counted.fold((0.0, 0usize), |(s, n), (sum, _)| (s + sum, n + steps));
         self.rounds.push(Round { steps, scale: self.scale, acceptance: sum / count as f64 });
         Ok(())
     }
@@ -151,6 +224,7 @@ impl<M: Model> Driver<'_, '_, M> {
     /// The draws that are left, up to the next look of the stop rules each time.
     fn draw(&mut self) -> Result<(), Stop> {
         let Settings { warmup, draws, thin, .. } = *self.settings;
+        self.blocks.iter_mut().for_each(RunBlock::free_all);
         self.start(warmup)?;
         self.blocks.iter_mut().for_each(RunBlock::prepare_to_draw);
         // The warm-up shall not be lost, whatever happens to the draws.
@@ -195,12 +269,16 @@ impl<M: Model> Driver<'_, '_, M> {
         let scale = self.scale.unwrap_or(1.0);
         let begun = self.steps > begins;
         self.pace.seen = (0, 0.0);
-        self.every_block(|block| if begun { block.go_on(scale) } else { block.start(scale) })
+        let rungs = self.rungs.clone();
+        self.every_block(|block| match begun {
+            true => block.go_on(scale),
+            false => block.start(scale, rungs.as_ref()),
+        })
     }
 
     fn every_block(
         &mut self,
-        go: impl Fn(&mut RunBlock<'_, M>) -> Result<(), Failed> + Sync,
+        go: impl Fn(&mut RunBlock<'a, M>) -> Result<(), Failed> + Sync,
     ) -> Result<(), Stop> {
         let done = engine::each(self.workers, &mut self.blocks, |block| go(block));
         done.map(drop).map_err(|Failed { chain, step, cause }| {
@@ -306,7 +384,9 @@ impl<M: Model> Driver<'_, '_, M> {
         let bytes = checkpoint.map(|checkpoint| checkpoint.to_bytes()).transpose();
         let bytes = bytes.map_err(|error| SinkError(error.to_string()))?;
         let sites = ended.and_then(|_| self.sites());
-        let warm = self.rounds.len() == round_lengths(self.settings.warmup).count();
+        let warm =
+            self.rounds.iter().map(|round| round.steps).sum::<usize>() == self.settings.warmup;
+        let tempering = ended.and_then(|_| self.tempering());
         self.sink.save(&Saved {
             rounds: &self.rounds,
             scale: self.scale.filter(|_| warm),
@@ -314,6 +394,7 @@ impl<M: Model> Driver<'_, '_, M> {
             seconds: self.seconds,
             threads: self.workers.threads(),
             sites: sites.as_ref(),
+            tempering: tempering.as_ref(),
             ended,
         })
     }
@@ -328,7 +409,8 @@ impl<M: Model> Driver<'_, '_, M> {
             blocks.push(record);
         }
         let Settings { warmup, thin, .. } = *self.settings;
-        let driver = RunRecord { warmup, thin, rounds: self.rounds.clone(), blocks };
+        let (rounds, measured) = (self.rounds.clone(), self.measured.clone());
+        let driver = RunRecord { warmup, thin, rounds, blocks, measured };
         Some(Checkpoint(engine::Checkpoint { fingerprint, steps, chains, driver }))
     }
 

@@ -7,6 +7,7 @@ use crate::draws::sites::Sites;
 use crate::draws::trace::Trace;
 use crate::kernel::KernelTraits;
 use crate::space::Space;
+use crate::temper::{RungDraw, TemperReport};
 use crate::tune::Round;
 use std::collections::BTreeMap;
 
@@ -41,6 +42,10 @@ pub struct Outcome {
     pub evaluations_performed_per_step: f64,
     /// What every site did, if that was asked.
     pub sites: Option<Sites>,
+    /// What the ladder showed, if the run was tempered and drew.
+    pub tempering: Option<TemperReport>,
+    /// The chains on all rungs, by ensemble, scan and rung, if they were kept.
+    pub rung_draws: Option<Vec<Vec<RungDraw>>>,
     /// Wall time.
     pub seconds: Seconds,
     /// How it ended.

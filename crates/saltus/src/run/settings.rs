@@ -2,7 +2,9 @@
 
 use crate::draws::sink::SinkError;
 use crate::kernel::KernelTraits;
-use crate::sampler::{Sampler, SamplerError, check_tuning};
+use crate::model::Model;
+use crate::sampler::{Sampler, SamplerError, check_path, check_tuning};
+use crate::temper::Temper;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -39,6 +41,12 @@ pub struct Settings {
     pub until_ess: Option<f64>,
     /// Stop before all draws are made, once the split R-hat of every observable is at most this.
     pub until_rhat: Option<f64>,
+    /// Sample π^β instead of π, for an inverse temperature β.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// Every chain is the highest rung of an ensemble of replicas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temper: Option<Temper>,
 }
 
 impl Default for Settings {
@@ -54,6 +62,8 @@ impl Default for Settings {
             time_limit: None,
             until_ess: None,
             until_rhat: None,
+            beta: None,
+            temper: None,
         }
     }
 }
@@ -66,6 +76,9 @@ impl From<Sampler> for Settings {
 
 /// Beyond this, cutting the warm-up into rounds would overflow.
 const LONGEST_WARMUP: usize = usize::MAX >> 8;
+
+/// Ladders of more rungs than this serve nobody.
+const MOST_RUNGS: usize = 10_000;
 
 /// Why a run could not begin, or why its draws could not be handed on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -89,6 +102,16 @@ pub enum RunError {
         /// Steps per kept draw.
         thin: usize,
     },
+    /// States to start from that are not one for every chain.
+    #[error("{chains} chains of {sites} sites cannot start from states of {bytes} bytes in all")]
+    Starts {
+        /// Bytes that were given.
+        bytes: usize,
+        /// Number of chains.
+        chains: usize,
+        /// Sites of a state.
+        sites: usize,
+    },
     /// The model started a chain outside its space.
     #[error(
         "the model started a chain with value {value} at site {site}, but values go from 0 to {last}"
@@ -107,6 +130,9 @@ pub enum RunError {
     /// A stop rule that can never be met, or always is.
     #[error("{0}")]
     StopRule(String),
+    /// An inverse temperature or a ladder that cannot be.
+    #[error("{0}")]
+    Temper(String),
     /// The checkpoint is not of this run.
     #[error("the checkpoint cannot be resumed: {0}")]
     Checkpoint(String),
@@ -116,8 +142,8 @@ pub enum RunError {
     /// Threads could not be started.
     #[error("cannot start the threads: {0}")]
     Threads(String),
-    /// The code of a model or a kernel panicked before the first step.
-    #[error("the code of the model or kernel panicked: {0}")]
+    /// The code of a model, a kernel or an observer panicked before the first step.
+    #[error("the code of the model, kernel or observer panicked: {0}")]
     Panic(String),
 }
 
@@ -165,6 +191,35 @@ impl Settings {
                 "the R-hat to stop at must be above 1, got {rhat}: chains that agree come close to 1"
             )));
         }
+        self.check_temper(traits)?;
         Ok(check_tuning(traits, self.sampler.scale, self.sampler.target_acceptance)?)
+    }
+
+    /// Fails with a sentence if its sampler or its temperatures cannot move chains of a model.
+    pub fn suits<M: Model>(&self, model: &M) -> Result<(), SamplerError> {
+        self.sampler.suits(model)?;
+        self.temper.map_or(Ok(()), |_| check_path(model))
+    }
+
+    fn check_temper(&self, traits: &KernelTraits) -> Result<(), RunError> {
+        let refused = |reason: String| Err(RunError::Temper(reason));
+        if let Some(beta) = self.beta
+            && !(beta > 0.0 && beta.is_finite())
+        {
+            return refused(format!("an inverse temperature must be positive, got {beta}"));
+        }
+        let Some(temper) = self.temper else { return Ok(()) };
+        if let Some(rungs) = temper.rungs
+            && !(2..=MOST_RUNGS).contains(&rungs)
+        {
+            return refused(format!("a ladder has from 2 to {MOST_RUNGS} rungs, got {rungs}"));
+        }
+        if traits.is_weighted {
+            return refused(format!(
+                "{} weighs its draws: tempering needs a sampler whose draws count alike",
+                traits.name
+            ));
+        }
+        Ok(())
     }
 }

@@ -6,7 +6,8 @@ use super::folder::Folder;
 use super::layout::{
     self, COORDINATE_CHUNK, Chunk, DRAWN, GROUPS, ROUNDS, ROUNDS_CHUNK, SITE_MEANS, WARMUP, damaged,
 };
-use super::strip::{Strip, write_failed};
+use super::shard::{Chunks, Encode};
+use super::strip::Strip;
 use super::{StoreError, bits};
 use crate::draws::sink::{ChainDraws, Plan, STATISTICS};
 use crate::draws::sites::Sites;
@@ -30,7 +31,7 @@ pub(super) struct Arrays {
     pub(super) draws: usize,
     /// Draws that readers were told of.
     pub(super) draws_saved: usize,
-    /// Draws whose coordinates are written.
+    /// Draws whose coordinates are in files that are full.
     counted: usize,
 }
 
@@ -46,11 +47,12 @@ impl Arrays {
         let numbers = columns.map(|name| {
             layout::check_name(name)?;
             let array = layout::numbers(folder, name, chains)?;
-            Ok(Strip::new(array, chains, 1, Chunk::of_numbers(chains), f64::NAN))
+            Ok(Strip::new(folder, array, chains, 1, Chunk::of_numbers(chains), f64::NAN))
         });
         let states = layout::states(keep, space).map(|(path, bytes)| {
             let array = layout::state_rows(folder, &path, chains, bytes, space)?;
-            Ok(Strip::new(array, chains, bytes, Chunk::of_states(chains, bytes), 0))
+            let chunk = Chunk::of_states(chains, bytes);
+            Ok(Strip::new(folder, array, chains, bytes, chunk, 0))
         });
         Ok(Self {
             space: space.clone(),
@@ -78,7 +80,7 @@ impl Arrays {
         self.states.iter_mut().try_for_each(Strip::flush)
     }
 
-    /// Draws of which every array has whole chunks on disk.
+    /// Draws of which every array has whole files on disk.
     pub(super) fn written(&self) -> usize {
         let written = self.numbers.iter().map(Strip::written);
         written.chain(self.states.iter().map(Strip::written)).min().unwrap_or(0)
@@ -86,16 +88,11 @@ impl Arrays {
 
     /// Takes draws a chunk at a time, so that all arrays come to the same length should the disk be
     /// full.
-    pub(super) fn take(
-        &mut self,
-        folder: &Arc<Folder>,
-        draws: &[ChainDraws],
-    ) -> Result<(), StoreError> {
+    pub(super) fn take(&mut self, draws: &[ChainDraws]) -> Result<(), StoreError> {
         let count = draws.first().map_or(0, ChainDraws::draws);
         let at_once = Chunk::of_numbers(self.chains).draws;
         for first in (0..count).step_by(at_once) {
             let part = first..count.min(first + at_once);
-            self.count(folder, self.draws + part.len())?;
             self.take_part(draws, part)?;
         }
         Ok(())
@@ -124,19 +121,23 @@ impl Arrays {
         Ok(())
     }
 
-    /// Writes the coordinates of so many draws. Their chunks are full from the start: what lies behind
+    /// Writes the coordinates of all draws. Their chunks are full from the start: what lies behind
     /// the last draw is not read.
-    fn count(&mut self, folder: &Arc<Folder>, draws: usize) -> Result<(), StoreError> {
-        let chunks = self.counted.div_ceil(COORDINATE_CHUNK)..draws.div_ceil(COORDINATE_CHUNK);
-        for group in DRAWN {
-            let array = self.coordinate(folder, group, draws)?;
-            for chunk in chunks.clone() {
-                let first = (chunk * COORDINATE_CHUNK) as i64;
-                let content: Vec<i64> = (first..first + COORDINATE_CHUNK as i64).collect();
-                store(&array, chunk, &content[..])?;
+    fn count(&mut self, folder: &Arc<Folder>) -> Result<(), StoreError> {
+        let (length, in_file) = COORDINATE_CHUNK;
+        let chunks = self.draws.div_ceil(length);
+        for file in self.counted / (length * in_file)..chunks.div_ceil(in_file) {
+            let mut content = Chunks::default();
+            for chunk in file * in_file..chunks.min((file + 1) * in_file) {
+                let first = (chunk * length) as i64;
+                content.push(&(first..first + length as i64).collect::<Vec<_>>());
+            }
+            for group in DRAWN {
+                let array = self.coordinate(folder, group, self.draws)?;
+                put(folder, &array, file, content.shard(in_file))?;
             }
         }
-        self.counted = self.counted.max(draws);
+        self.counted = self.draws;
         Ok(())
     }
 
@@ -156,26 +157,27 @@ impl Arrays {
         group: &str,
     ) -> Result<Array<Folder>, StoreError> {
         let path = format!("{group}/chain");
-        layout::whole_numbers(folder, &path, "chain", self.chains, self.chains)
+        layout::whole_numbers(folder, &path, "chain", self.chains, (self.chains, 1))
     }
 
     /// Writes what chains are called.
     pub(super) fn write_chain_coordinates(&self, folder: &Arc<Folder>) -> Result<(), StoreError> {
         let numbers: Vec<i64> = (0..self.chains as i64).collect();
         for group in DRAWN {
-            store(&self.chain_coordinate(folder, group)?, 0, &numbers[..])?;
+            store(folder, &self.chain_coordinate(folder, group)?, &numbers)?;
         }
         Ok(())
     }
 
-    /// Metadata of every group and array by path, with what was taken so far; the columns of the
-    /// warm-up and of the sites are written along.
+    /// Metadata of every group and array by path, with what was taken so far; coordinates and the
+    /// columns of the warm-up and of the sites are written along.
     pub(super) fn metadata(
         &mut self,
         folder: &Arc<Folder>,
         rounds: &[Round],
         sites: Option<&Sites>,
     ) -> Result<Map<String, Value>, StoreError> {
+        self.count(folder)?;
         let mut all = Map::new();
         for group in GROUPS {
             all.insert(group.to_owned(), layout::group(layout::library()));
@@ -222,7 +224,7 @@ fn write_rounds(folder: &Arc<Folder>, rounds: &[Round]) -> Result<Vec<Array<Fold
         let path = format!("{WARMUP}/{name}");
         let array = layout::column(folder, &path, "round", rounds.len(), ROUNDS_CHUNK)?;
         if !rounds.is_empty() {
-            store(&array, 0, &column[..])?;
+            store(folder, &array, &column)?;
         }
         arrays.push(array);
     }
@@ -238,7 +240,7 @@ fn write_site_means(
     let means = sites.map_or(&[][..], |sites| &sites.means);
     let array = layout::column(folder, SITE_MEANS, "site", means.len(), number)?;
     if !means.is_empty() {
-        store(&array, 0, means)?;
+        store(folder, &array, means)?;
     }
     Ok(array)
 }
@@ -250,12 +252,23 @@ fn insert(all: &mut Map<String, Value>, array: &Array<Folder>) -> Result<(), Sto
     Ok(())
 }
 
-/// Writes a chunk of an array of one dimension.
-fn store<'a>(
+/// Writes the only chunk of an array of one dimension.
+fn store<T: Encode>(
+    folder: &Folder,
     array: &Array<Folder>,
-    chunk: usize,
-    content: impl zarrs::array::IntoArrayBytes<'a>,
+    content: &[T],
 ) -> Result<(), StoreError> {
-    let stored = array.store_chunk_opt(&[chunk as u64], content, &layout::every_chunk());
-    stored.map_err(|error| write_failed(array, error))
+    let mut chunks = Chunks::default();
+    chunks.push(content);
+    put(folder, array, 0, chunks.shard(1))
+}
+
+/// Writes a file of an array of one dimension.
+fn put(
+    folder: &Folder,
+    array: &Array<Folder>,
+    number: usize,
+    bytes: Vec<u8>,
+) -> Result<(), StoreError> {
+    folder.write_sealed(array.chunk_key(&[number as u64]).as_str(), bytes)
 }

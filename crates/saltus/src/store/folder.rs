@@ -1,25 +1,33 @@
 //! A folder of files that are never seen half-written: each is written under another name and renamed.
 
 use super::StoreError;
-use crate::files::{Durability, atomic_write};
-use std::fs::{self, File, TryLockError};
+use crate::files::{Durability, PARTIAL, RANDOM, atomic_write, sync_folder};
+use std::collections::BTreeSet;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use zarrs::storage::byte_range::{ByteRangeIterator, InvalidByteRangeError};
 use zarrs::storage::{
-    Bytes, MaybeBytes, MaybeBytesIterator, OffsetBytesIterator, ReadableStorageTraits,
-    StorageError, StoreKey, StorePrefix, WritableStorageTraits,
+    Bytes, MaybeBytes, MaybeBytesIterator, ReadableStorageTraits, StorageError, StoreKey,
 };
 
 /// The folder of a store.
 #[derive(Debug)]
 pub(crate) struct Folder {
     root: PathBuf,
+    /// Whether files of arrays are sealed: behind what Zarr reads stands a checksum of it and of the
+    /// file's place, so that a file in the place of another is noticed. Stores of 0.1 have none.
+    sealed: bool,
     /// Files that a power failure could still take away, since when.
     unsynced: Mutex<(Vec<PathBuf>, Instant)>,
+    /// The file that was locked, once one was.
+    locked: Mutex<Option<Identity>>,
 }
+
+/// What tells a file from another that later has its name.
+type Identity = (u64, u64);
 
 /// Less than this is not worth waiting for the disk.
 const WORTH_KEEPING: Duration = Duration::from_secs(1);
@@ -32,7 +40,21 @@ pub(super) struct Lock {
 
 impl Folder {
     pub(crate) fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), unsynced: Mutex::new((Vec::new(), Instant::now())) }
+        Self {
+            root: root.into(),
+            sealed: true,
+            unsynced: Mutex::new((Vec::new(), Instant::now())),
+            locked: Mutex::new(None),
+        }
+    }
+
+    /// The same folder with files as 0.1 wrote them.
+    pub(super) fn unsealed(self) -> Self {
+        Self { sealed: false, ..self }
+    }
+
+    pub(super) fn is_sealed(&self) -> bool {
+        self.sealed
     }
 
     pub(super) fn name(&self) -> String {
@@ -57,8 +79,10 @@ impl Folder {
         }
     }
 
-    /// Puts a file in place at once.
+    /// Puts a file in place at once. A folder that was moved or deleted since it was locked is not made
+    /// again: it would have lost its beginning.
     pub(crate) fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.check_place()?;
         let path = self.path(key);
         let written = match atomic_write(&path, bytes, Durability::Later) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -70,6 +94,35 @@ impl Folder {
         written.map_err(|error| failed("write", &path, &error))?;
         self.unsynced().0.push(path);
         Ok(())
+    }
+
+    /// Puts a file of an array in place, with its seal.
+    pub(super) fn write_sealed(&self, key: &str, mut bytes: Vec<u8>) -> Result<(), StoreError> {
+        let seal = seal(key, &bytes);
+        bytes.extend(seal);
+        self.write(key, &bytes)
+    }
+
+    /// A file of an array without its seal, or nothing if there is no such file.
+    pub(super) fn read_sealed(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(mut bytes) = self.read(key)? else {
+            return Ok(None);
+        };
+        if self.sealed {
+            let length = bytes.len().saturating_sub(SEAL);
+            if bytes.len() < SEAL || bytes[length..] != seal(key, &bytes[..length]) {
+                let path = self.path(key).display().to_string();
+                let reason = "its checksum does not match its content and place".to_owned();
+                return Err(StoreError::Damaged { path, reason });
+            }
+            bytes.truncate(length);
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The length of a file, 0 if there is none.
+    pub(super) fn length(&self, key: &str) -> u64 {
+        fs::metadata(self.path(key)).map_or(0, |metadata| metadata.len())
     }
 
     fn unsynced(&self) -> MutexGuard<'_, (Vec<PathBuf>, Instant)> {
@@ -86,9 +139,14 @@ impl Folder {
         let mut files = std::mem::take(&mut unsynced.0);
         files.sort_unstable();
         files.dedup();
-        for path in files {
-            let synced = File::open(&path).and_then(|file| file.sync_data());
-            synced.map_err(|error| failed("write", &path, &error))?;
+        let mut folders = BTreeSet::new();
+        for path in &files {
+            let synced = File::open(path).and_then(|file| file.sync_data());
+            synced.map_err(|error| failed("write", path, &error))?;
+            folders.extend(path.parent());
+        }
+        for folder in folders {
+            sync_folder(folder).map_err(|error| failed("write", folder, &error))?;
         }
         unsynced.1 = Instant::now();
         Ok(())
@@ -97,14 +155,90 @@ impl Folder {
     /// Keeps other processes from writing here.
     pub(super) fn lock(&self) -> Result<Lock, StoreError> {
         let path = self.path(LOCK);
-        let file = File::create(&path).map_err(|error| failed("write", &path, &error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(StoreError::Busy(self.name())),
-            // A file system without locks: then nobody is kept away.
-            Err(TryLockError::Error(_)) => Ok(Lock { _file: file }),
+        let cannot = |error| failed("write", &path, &error);
+        if path.is_symlink() {
+            return Err(StoreError::Foreign(path.display().to_string()));
+        }
+        // Not emptied: whatever it holds is not ours.
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let file = opened.map_err(cannot)?;
+        // On a file system without locks nobody is kept away.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(StoreError::Busy(self.name()));
+        }
+        *self.locked() = file.metadata().ok().map(|metadata| identity(&metadata));
+        Ok(Lock { _file: file })
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Option<Identity>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fails if the folder is not the one that was locked any more.
+    fn check_place(&self) -> Result<(), StoreError> {
+        let Some(locked) = *self.locked() else {
+            return Ok(());
+        };
+        let now = fs::symlink_metadata(self.path(LOCK)).ok().map(|now| identity(&now));
+        if now == Some(locked) { Ok(()) } else { Err(StoreError::Gone(self.name())) }
+    }
+
+    /// Removes what a process that was killed did not come to put in place.
+    pub(super) fn remove_partial(&self) -> Result<(), StoreError> {
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(&folder).map_err(|error| failed("read", &folder, &error))?;
+            for entry in entries.flatten() {
+                let path = entry.path();
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                } else if is_partial(&path) {
+                    fs::remove_file(&path).map_err(|error| failed("remove", &path, &error))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file has the name of one that is not in place yet.
+fn is_partial(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let random = name.strip_prefix('.').and_then(|name| name.strip_suffix(PARTIAL));
+    random.is_some_and(|random| {
+        random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+/// Whether nothing is in a folder, or only what is left if a process is killed before it wrote there.
+pub(super) fn is_empty(path: &Path) -> std::io::Result<bool> {
+    for entry in fs::read_dir(path)? {
+        let path = entry?.path();
+        if path.file_name() != Some(LOCK.as_ref()) && !is_partial(&path) {
+            return Ok(false);
         }
     }
+    Ok(true)
+}
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+/// Elsewhere a lock that is there is the one that was.
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> Identity {
+    (0, 0)
+}
+
+/// Bytes of a seal.
+const SEAL: usize = 4;
+
+/// The checksum of a file's place and content.
+fn seal(key: &str, bytes: &[u8]) -> [u8; SEAL] {
+    crc32c::crc32c_append(crc32c::crc32c(key.as_bytes()), bytes).to_le_bytes()
 }
 
 /// The file that is locked.
@@ -120,7 +254,7 @@ fn storage_error(error: StoreError) -> StorageError {
 
 impl ReadableStorageTraits for Folder {
     fn get(&self, key: &StoreKey) -> Result<MaybeBytes, StorageError> {
-        Ok(self.read(key.as_str()).map_err(storage_error)?.map(Bytes::from))
+        Ok(self.read_sealed(key.as_str()).map_err(storage_error)?.map(Bytes::from))
     }
 
     fn get_partial_many<'a>(
@@ -149,32 +283,6 @@ impl ReadableStorageTraits for Folder {
     }
 }
 
-impl WritableStorageTraits for Folder {
-    fn set(&self, key: &StoreKey, value: Bytes) -> Result<(), StorageError> {
-        self.write(key.as_str(), &value).map_err(storage_error)
-    }
-
-    fn set_partial_many(
-        &self,
-        _key: &StoreKey,
-        _offset_values: OffsetBytesIterator<'_>,
-    ) -> Result<(), StorageError> {
-        Err(StorageError::Unsupported("files are written whole".to_owned()))
-    }
-
-    fn erase(&self, _key: &StoreKey) -> Result<(), StorageError> {
-        Err(StorageError::Unsupported("draws are never erased".to_owned()))
-    }
-
-    fn erase_prefix(&self, _prefix: &StorePrefix) -> Result<(), StorageError> {
-        Err(StorageError::Unsupported("draws are never erased".to_owned()))
-    }
-
-    fn supports_set_partial(&self) -> bool {
-        false
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +302,21 @@ mod tests {
     }
 
     #[test]
+    fn a_file_in_the_place_of_another_is_noticed() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path());
+        for (key, content) in [("a/c/0", b"one"), ("a/c/1", b"two")] {
+            folder.write_sealed(key, content.to_vec()).unwrap();
+            assert_eq!(folder.read_sealed(key).unwrap().unwrap(), content);
+        }
+        fs::copy(folder.path("a/c/0"), folder.path("a/c/1")).unwrap();
+        let error = folder.read_sealed("a/c/1").unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        folder.write("a/c/1", b"").unwrap();
+        assert!(folder.read_sealed("a/c/1").is_err());
+    }
+
+    #[test]
     fn only_one_process_writes() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Folder::new(temporary.path());
@@ -201,5 +324,37 @@ mod tests {
         assert!(matches!(folder.lock(), Err(StoreError::Busy(_))));
         drop(lock);
         folder.lock().unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_folder_that_went_away_is_not_made_again() {
+        let temporary = tempfile::tempdir().unwrap();
+        let [here, there] = ["here", "there"].map(|name| temporary.path().join(name));
+        fs::create_dir(&here).unwrap();
+        let folder = Folder::new(&here);
+        let _lock = folder.lock().unwrap();
+        folder.write("a/b", b"1").unwrap();
+        fs::rename(&here, &there).unwrap();
+        assert!(matches!(folder.write("a/c", b"2"), Err(StoreError::Gone(_))));
+        assert!(!here.exists());
+        // Nor is one written to that came in its place.
+        fs::create_dir(&here).unwrap();
+        let _other = Folder::new(&here).lock().unwrap();
+        assert!(matches!(folder.write("a/c", b"2"), Err(StoreError::Gone(_))));
+        assert_eq!(fs::read_dir(&here).unwrap().count(), 1);
+        fs::remove_dir_all(&here).unwrap();
+        fs::rename(&there, &here).unwrap();
+        folder.write("a/c", b"2").unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_lock_is_not_followed_elsewhere() {
+        let temporary = tempfile::tempdir().unwrap();
+        let elsewhere = temporary.path().join("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, temporary.path().join(LOCK)).unwrap();
+        assert!(Folder::new(temporary.path()).lock().is_err());
+        assert!(!elsewhere.exists());
     }
 }

@@ -3,14 +3,15 @@
 use super::StoreError;
 use super::description::Keep;
 use super::folder::Folder;
+use super::shard::MOST_CHUNKS;
 use crate::draws::sink::STATISTICS;
 use crate::draws::trace::{LOG_PROB, WEIGHT};
 use crate::space::Space;
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use zarrs::array::codec::Crc32cCodec;
-use zarrs::array::{Array, ArrayBuilder, ArrayMetadata, CodecOptions, data_type};
+use zarrs::array::codec::{Crc32cCodec, ShardingCodecBuilder, ShardingIndexLocation};
+use zarrs::array::{Array, ArrayBuilder, ArrayMetadata, data_type};
 
 pub(super) const POSTERIOR: &str = "posterior";
 pub(super) const SAMPLE_STATS: &str = "sample_stats";
@@ -23,6 +24,9 @@ pub(super) const SITE_MEANS: &str = "sites/mean";
 /// Groups that have chains and draws.
 pub(super) const DRAWN: [&str; 2] = [POSTERIOR, SAMPLE_STATS];
 
+/// Counts up with every change of what files hold and how they are sealed. Stores of 0.1 have none.
+pub(super) const FORMAT: u32 = 3;
+
 /// Columns of the group of warm-up.
 pub(super) const ROUNDS: [&str; 3] = ["steps", "scale", "acceptance"];
 
@@ -31,29 +35,50 @@ pub(super) const ROUNDS: [&str; 3] = ["steps", "scale", "acceptance"];
 const CHUNK_NUMBERS: usize = 1 << 14;
 /// Bytes in a chunk of states, about.
 const CHUNK_BYTES: usize = 1 << 22;
+/// Numbers in a shard of one observable, about.
+const SHARD_NUMBERS: usize = 1 << 19;
+/// Bytes in a shard of states, about.
+const SHARD_BYTES: usize = 1 << 24;
 /// Most draws in a chunk, however few the chains.
 const CHUNK_DRAWS: usize = 1 << 10;
-/// Draws in a chunk of the coordinate.
-pub(super) const COORDINATE_CHUNK: usize = 1 << 12;
+/// Draws in a chunk of the coordinate, and chunks in a file.
+pub(super) const COORDINATE_CHUNK: (usize, usize) = (1 << 12, MOST_CHUNKS);
 /// More rounds than a warm-up has.
 pub(super) const ROUNDS_CHUNK: usize = 128;
 
-/// Chains and draws in one chunk.
+/// Chains and draws in one chunk, and chunks in one file, which follow each other by draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Chunk {
     pub(super) chains: usize,
     pub(super) draws: usize,
+    pub(super) in_shard: usize,
 }
 
 impl Chunk {
     pub(super) fn of_numbers(chains: usize) -> Self {
-        Self { chains, draws: draws_in(CHUNK_NUMBERS / chains) }
+        let draws = draws_in(CHUNK_NUMBERS / chains);
+        Self { chains, draws, in_shard: chunks_in(SHARD_NUMBERS / (chains * draws)) }
     }
 
     /// Of states that take that many bytes.
-    pub(super) fn of_states(chains: usize, bytes: usize) -> Self {
-        let chains = (CHUNK_BYTES / bytes).clamp(1, chains);
-        Self { chains, draws: draws_in(CHUNK_BYTES / (chains * bytes)) }
+    pub(super) fn of_states(all_chains: usize, bytes: usize) -> Self {
+        let chains = (CHUNK_BYTES / bytes).clamp(1, all_chains);
+        let draws = draws_in(CHUNK_BYTES / (chains * bytes));
+        let at_once = all_chains.saturating_mul(draws).saturating_mul(bytes);
+        Self { chains, draws, in_shard: chunks_in(SHARD_BYTES / at_once) }
+    }
+
+    /// Draws in a file.
+    pub(super) fn shard_draws(self) -> usize {
+        self.draws * self.in_shard
+    }
+}
+
+/// Chunks in a file; a power of two as well.
+fn chunks_in(most: usize) -> usize {
+    match most.min(MOST_CHUNKS) {
+        0 => 1,
+        most => 1 << most.ilog2(),
     }
 }
 
@@ -107,6 +132,7 @@ pub(super) fn numbers(
     let builder = builder(
         &[chains, 0],
         &[chunk.chains, chunk.draws],
+        chunk.in_shard,
         data_type::float64(),
         f64::NAN,
         &["chain", "draw"],
@@ -128,6 +154,7 @@ pub(super) fn state_rows(
     let mut builder = builder(
         &[chains, 0, bytes],
         &[chunk.chains, chunk.draws, bytes],
+        chunk.in_shard,
         data_type::uint8(),
         0u8,
         &["chain", "draw", dimension],
@@ -149,9 +176,10 @@ pub(super) fn whole_numbers(
     path: &str,
     dimension: &str,
     length: usize,
-    chunk: usize,
+    (chunk, in_shard): (usize, usize),
 ) -> Result<Array<Folder>, StoreError> {
-    build(builder(&[length], &[chunk], data_type::int64(), 0i64, &[dimension]), folder, path)
+    let builder = builder(&[length], &[chunk], in_shard, data_type::int64(), 0i64, &[dimension]);
+    build(builder, folder, path)
 }
 
 /// A column of numbers.
@@ -162,23 +190,36 @@ pub(super) fn column(
     length: usize,
     chunk: usize,
 ) -> Result<Array<Folder>, StoreError> {
-    build(builder(&[length], &[chunk], data_type::float64(), f64::NAN, &[dimension]), folder, path)
+    let builder = builder(&[length], &[chunk], 1, data_type::float64(), f64::NAN, &[dimension]);
+    build(builder, folder, path)
 }
 
 fn builder(
     shape: &[usize],
     chunk: &[usize],
+    in_shard: usize,
     data_type: zarrs::array::DataType,
     empty: impl Into<zarrs::array::builder::ArrayBuilderFillValue>,
     dimensions: &[&str],
 ) -> ArrayBuilder {
     let shape: Vec<u64> = shape.iter().map(|length| *length as u64).collect();
-    let at_least_one = |length: &usize| NonZeroU64::new(*length as u64).unwrap_or(NonZeroU64::MIN);
-    let chunk: Vec<NonZeroU64> = chunk.iter().map(at_least_one).collect();
-    let mut builder = ArrayBuilder::new(shape, chunk, data_type, empty);
+    let at_least_one = |length: usize| NonZeroU64::new(length as u64).unwrap_or(NonZeroU64::MIN);
+    // Draws are the second dimension, or the only one.
+    let grows = usize::from(chunk.len() > 1);
+    let shard = chunk.iter().enumerate().map(|(dimension, length)| {
+        at_least_one(if dimension == grows { length * in_shard } else { *length })
+    });
+    let shard: Vec<NonZeroU64> = shard.collect();
+    let chunk: Vec<NonZeroU64> = chunk.iter().copied().map(at_least_one).collect();
+    let mut codec = ShardingCodecBuilder::new(chunk, &data_type);
+    codec
+        .bytes_to_bytes_codecs(vec![Arc::new(Crc32cCodec::new())])
+        // At the start, so that what stands behind the chunks is nobody's business but ours.
+        .index_location(ShardingIndexLocation::Start);
+    let mut builder = ArrayBuilder::new(shape, shard, data_type, empty);
     builder
         .dimension_names(Some(dimensions.iter().copied()))
-        .bytes_to_bytes_codecs(vec![Arc::new(Crc32cCodec::new())]);
+        .array_to_bytes_codec(codec.build_arc());
     builder
 }
 
@@ -188,11 +229,6 @@ fn build(
     path: &str,
 ) -> Result<Array<Folder>, StoreError> {
     builder.build(folder.clone(), &format!("/{path}")).map_err(|error| damaged(path, error))
-}
-
-/// A file for every chunk, also where it holds nothing but zeros: one that is missing is missing.
-pub(super) fn every_chunk() -> CodecOptions {
-    CodecOptions::default().with_store_empty_chunks(true)
 }
 
 /// An array of a store as its metadata has it.
@@ -207,8 +243,8 @@ pub(super) fn open(
         .map_err(|error| damaged(path, error))
 }
 
-/// Chains and draws in a chunk of an array as its metadata has it, and numbers in a row.
-pub(super) fn chunk_of(path: &str, metadata: &Value) -> Result<(Chunk, usize), StoreError> {
+/// Chains, draws and numbers in a row of a file of an array, as its metadata has it.
+pub(super) fn file_of(path: &str, metadata: &Value) -> Result<FileShape, StoreError> {
     let lengths = metadata["chunk_grid"]["configuration"]["chunk_shape"].as_array();
     let lengths: Vec<usize> = lengths
         .into_iter()
@@ -216,9 +252,25 @@ pub(super) fn chunk_of(path: &str, metadata: &Value) -> Result<(Chunk, usize), S
         .filter_map(|length| Some(length.as_u64()? as usize).filter(|length| *length > 0))
         .collect();
     match lengths[..] {
-        [chains, draws] => Ok((Chunk { chains, draws }, 1)),
-        [chains, draws, row] => Ok((Chunk { chains, draws }, row)),
+        [chains, draws] => Ok(FileShape { chains, draws, row: 1 }),
+        [chains, draws, row] => Ok(FileShape { chains, draws, row }),
         _ => Err(damaged(path, "its chunks are not over chains and draws")),
+    }
+}
+
+/// Chains and draws in one file of an array, and numbers in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FileShape {
+    pub(super) chains: usize,
+    pub(super) draws: usize,
+    pub(super) row: usize,
+}
+
+impl FileShape {
+    /// How many numbers a file has; fails if that cannot be.
+    pub(super) fn numbers(self, path: &str) -> Result<usize, StoreError> {
+        let numbers = self.chains.checked_mul(self.draws).and_then(|n| n.checked_mul(self.row));
+        numbers.ok_or_else(|| damaged(path, "its chunks are larger than anything"))
     }
 }
 
@@ -259,11 +311,14 @@ mod tests {
 
     #[test]
     fn chunks_follow_the_shapes() {
-        assert_eq!(Chunk::of_numbers(100), Chunk { chains: 100, draws: 128 });
-        assert_eq!(Chunk::of_numbers(1), Chunk { chains: 1, draws: 1024 });
-        assert_eq!(Chunk::of_numbers(1 << 20), Chunk { chains: 1 << 20, draws: 1 });
-        assert_eq!(Chunk::of_states(100, 2500), Chunk { chains: 100, draws: 16 });
-        assert_eq!(Chunk::of_states(100, 1 << 20), Chunk { chains: 4, draws: 1 });
-        assert_eq!(Chunk::of_states(2, 1 << 30), Chunk { chains: 1, draws: 1 });
+        let chunk = |chains, draws, in_shard| Chunk { chains, draws, in_shard };
+        assert_eq!(Chunk::of_numbers(100), chunk(100, 128, 32));
+        assert_eq!(Chunk::of_numbers(4), chunk(4, 1024, 128));
+        assert_eq!(Chunk::of_numbers(1), chunk(1, 1024, 128));
+        assert_eq!(Chunk::of_numbers(1 << 20), chunk(1 << 20, 1, 1));
+        assert_eq!(Chunk::of_states(100, 2500), chunk(100, 16, 4));
+        assert_eq!(Chunk::of_states(100, 1 << 20), chunk(4, 1, 1));
+        assert_eq!(Chunk::of_states(2, 1 << 30), chunk(1, 1, 1));
+        assert_eq!(Chunk::of_states(4, 16), chunk(4, 1024, 128));
     }
 }

@@ -2,16 +2,17 @@
 
 use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::Folder;
-use super::layout::{self, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged};
+use super::layout::{self, FORMAT, FileShape, POSTERIOR, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged};
 use super::strip::Number;
-use super::{StoreError, bits, checkpoint_file, strip};
+use super::{StoreError, bits, checkpoint_file, digest, strip};
 use crate::control::Ended;
 use crate::draws::sink::STATISTICS;
 use crate::draws::sites::{SiteCounts, Sites};
-use crate::draws::trace::{LOG_PROB, Trace};
+use crate::draws::trace::{MOST_JUDGED, Trace, thinning};
 use crate::run::{Checkpoint, Outcome};
 use crate::space::Space;
 use crate::stats::Overlap;
+use crate::temper::TemperReport;
 use crate::tune::Round;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -44,6 +45,8 @@ pub struct Stored {
 #[derive(Debug, Deserialize)]
 struct Attributes {
     saltus_version: String,
+    #[serde(default)]
+    saltus_format: Option<u32>,
     observables: Option<Vec<String>>,
     scale: Option<f64>,
     ended: Option<EndRecord>,
@@ -51,6 +54,8 @@ struct Attributes {
     site_counts: Option<SiteCounts>,
     #[serde(default)]
     overlap: Option<Overlap>,
+    #[serde(default)]
+    tempering: Option<TemperReport>,
     run: Description,
 }
 
@@ -68,6 +73,7 @@ impl Stored {
         let folder = Folder::new(path.as_ref());
         let root = folder.read(ROOT)?.ok_or_else(|| StoreError::NotAStore(folder.name()))?;
         let file = folder.path(ROOT).display().to_string();
+        let unchanged = digest::is_right(&root);
         let mut root: Value =
             serde_json::from_slice(&root).map_err(|error| damaged(&file, error))?;
         let attributes = match root["attributes"].take() {
@@ -76,6 +82,14 @@ impl Stored {
         };
         let known: Attributes = serde_json::from_value(Value::Object(attributes.clone()))
             .map_err(|error| damaged(&file, error))?;
+        let folder = match (known.saltus_format, known.saltus_version.starts_with("0.1.")) {
+            (Some(FORMAT), _) if unchanged => folder,
+            (Some(FORMAT), _) => {
+                return Err(damaged(&file, "it was changed after saltus wrote it"));
+            }
+            (None, true) => folder.unsealed(),
+            _ => return Err(damaged(&file, "its format is not one that this saltus reads")),
+        };
         let metadata = match root["consolidated_metadata"]["metadata"].take() {
             Value::Object(metadata) => metadata,
             _ => return Err(damaged(&file, "it does not list its arrays")),
@@ -85,15 +99,68 @@ impl Stored {
         let mut stored = Self { folder, attributes, known, metadata, space, draws: 0 };
         // A run that was cut off before it began has no arrays yet.
         if stored.known.observables.is_some() {
-            let shape = stored.array(&layout::path_of(LOG_PROB))?.shape().to_vec();
-            match shape[..] {
-                [chains, draws] if chains == stored.chains() as u64 => {
-                    stored.draws = draws as usize
-                }
-                _ => return Err(damaged(&file, "log π is not over its chains and draws")),
-            }
+            stored.draws = stored.draws_of_all()?;
         }
         Ok(stored)
+    }
+
+    /// The number of draws, on which all arrays must agree.
+    fn draws_of_all(&self) -> Result<usize, StoreError> {
+        let chain_numbers = format!("{POSTERIOR}/chain/c/0");
+        if (self.folder.length(&chain_numbers) as usize) / 8 < self.chains() {
+            return Err(damaged(&chain_numbers, "it has fewer chains than the run"));
+        }
+        let mut agreed = None;
+        for (path, row) in self.drawn() {
+            let shape = self.array(&path)?.shape().to_vec();
+            let draws = match shape[..] {
+                [chains, draws] if chains == self.chains() as u64 && row == 1 => draws,
+                [chains, draws, length]
+                    if chains == self.chains() as u64 && length == row as u64 =>
+                {
+                    draws
+                }
+                _ => return Err(damaged(&path, "it is not over the chains and draws of its run")),
+            };
+            if agreed.is_some_and(|agreed| agreed != draws) {
+                return Err(damaged(&path, "it has another number of draws than the rest"));
+            }
+            agreed = Some(draws);
+        }
+        let draws = usize::try_from(agreed.unwrap_or(0)).ok();
+        // More could not even be counted over all chains and sites.
+        let sites = self.space.sites().max(self.chains()).saturating_mul(self.chains().max(1));
+        let draws =
+            draws.filter(|draws| draws.checked_mul(sites.max(1).saturating_mul(8)).is_some());
+        draws.ok_or_else(|| damaged(&self.folder.name(), "it announces more draws than can be"))
+    }
+
+    /// Every array over chain and draw by its path, and numbers in a row of it.
+    fn drawn(&self) -> Vec<(String, usize)> {
+        let names = self.names().iter().map(String::as_str).chain(STATISTICS);
+        let mut all: Vec<_> = names.map(|name| (layout::path_of(name), 1)).collect();
+        all.extend(layout::states(self.known.run.keep, &self.space));
+        all
+    }
+
+    /// Whether a run can go on in it.
+    pub(super) fn can_grow(&self) -> bool {
+        self.folder.is_sealed()
+    }
+
+    /// Fails unless every file of draws is whole and in its place.
+    pub(super) fn check_files(&self) -> Result<(), StoreError> {
+        for (path, _) in self.drawn() {
+            if self.draws > 0 {
+                let (array, file) = (self.array(&path)?, self.file_of(&path)?);
+                strip::check_files(&self.folder, &array, file, self.chains(), self.draws)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file_of(&self, path: &str) -> Result<FileShape, StoreError> {
+        layout::file_of(path, self.metadata.get(path).unwrap_or(&Value::Null))
     }
 
     /// What was sampled, and how.
@@ -151,9 +218,29 @@ impl Stored {
     where
         Vec<T>: FromArrayBytes,
     {
-        let array = self.array(path)?;
-        let (chunk, row) = layout::chunk_of(path, &self.metadata[path])?;
-        strip::read(&array, chunk, row, chains, draws)
+        self.array(path)?;
+        let mut series = vec![Vec::new(); chains.len()];
+        let first = chains.start;
+        self.read_each(path, chains, draws, |chain, _, rows: &[T]| {
+            series[chain - first].extend_from_slice(rows);
+        })?;
+        Ok(series)
+    }
+
+    /// Hands out some draws of some chains of an array, a file at a time: the chain, the first draw,
+    /// and rows of numbers.
+    fn read_each<T: Number>(
+        &self,
+        path: &str,
+        chains: Range<usize>,
+        draws: Range<usize>,
+        take: impl FnMut(usize, usize, &[T]),
+    ) -> Result<(), StoreError>
+    where
+        Vec<T>: FromArrayBytes,
+    {
+        let (array, file) = (self.array(path)?, self.file_of(path)?);
+        strip::read_each(&self.folder, &array, file, chains, draws, take)
     }
 
     fn array(&self, path: &str) -> Result<zarrs::array::Array<Folder>, StoreError> {
@@ -169,6 +256,30 @@ impl Stored {
     /// The draws of an observable or of one of the [`STATISTICS`], chain by chain.
     pub fn series(&self, name: &str) -> Result<Vec<Vec<f64>>, StoreError> {
         self.read(&layout::path_of(name), 0..self.chains(), 0..self.draws)
+    }
+
+    /// Some draws of some chains of an observable or of one of the [`STATISTICS`].
+    pub fn numbers(
+        &self,
+        name: &str,
+        chains: Range<usize>,
+        draws: Range<usize>,
+    ) -> Result<Vec<Vec<f64>>, StoreError> {
+        if chains.end > self.chains() || draws.end > self.draws {
+            return Err(StoreError::Missing(format!(
+                "there are {} chains of {} draws, not draw {} of chain {}",
+                self.chains(),
+                self.draws,
+                draws.end.saturating_sub(1),
+                chains.end.saturating_sub(1)
+            )));
+        }
+        self.read(&layout::path_of(name), chains, draws)
+    }
+
+    /// Where it is.
+    pub(super) fn folder_name(&self) -> String {
+        self.folder.name()
     }
 
     /// The states of some draws of a chain, a row of bytes for each; none if they were not kept.
@@ -194,7 +305,7 @@ impl Stored {
     pub fn warmup(&self) -> Result<Vec<Round>, StoreError> {
         let [steps, scale, acceptance] = ROUNDS.map(|name| -> Result<Vec<f64>, StoreError> {
             let array = self.array(&format!("{WARMUP}/{name}"))?;
-            strip::read_column(&array, ROUNDS_CHUNK)
+            strip::read_column(&self.folder, &array, ROUNDS_CHUNK)
         });
         let columns = steps?.into_iter().zip(scale?).zip(acceptance?);
         Ok(columns
@@ -211,7 +322,8 @@ impl Stored {
         let Some(counts) = self.known.site_counts else {
             return Ok(None);
         };
-        let means = strip::read_column(&self.array(layout::SITE_MEANS)?, self.space.sites())?;
+        let array = self.array(layout::SITE_MEANS)?;
+        let means = strip::read_column(&self.folder, &array, self.space.sites())?;
         Ok(Some(Sites { counts, overlap: self.known.overlap, means }))
     }
 
@@ -233,20 +345,51 @@ impl Stored {
     pub fn trace(&self) -> Result<Trace, StoreError> {
         let names = self.names().iter().map(String::as_str).chain(STATISTICS);
         let series = names.map(|name| self.series(name)).collect::<Result<_, _>>()?;
-        Ok(Trace::of_series(self.names().to_vec(), series))
+        Ok(Trace::of_series(self.names().to_vec(), series, self.draws, 1))
+    }
+
+    /// The numbers in memory that does not grow with the draws: all of them, or every second, fourth, …
+    /// draw if there are more than `most` in all chains together.
+    pub fn thinned_trace(&self, most: usize) -> Result<Trace, StoreError> {
+        let every = thinning(self.chains(), self.draws, most);
+        let names = self.names().iter().map(String::as_str).chain(STATISTICS);
+        let series = names.map(|name| self.thinned(name, every)).collect::<Result<_, _>>()?;
+        Ok(Trace::of_series(self.names().to_vec(), series, self.draws, every))
+    }
+
+    fn thinned(&self, name: &str, every: usize) -> Result<Vec<Vec<f64>>, StoreError> {
+        let path = layout::path_of(name);
+        self.array(&path)?;
+        let mut series = vec![Vec::new(); self.chains()];
+        let (chains, draws) = (0..self.chains(), 0..self.draws);
+        self.read_each(&path, chains, draws, |chain, first, rows: &[f64]| {
+            let kept = rows.iter().skip((every - first % every) % every).step_by(every);
+            series[chain].extend(kept);
+        })?;
+        Ok(series)
+    }
+
+    /// The sums of a statistic over all draws, chain by chain.
+    fn sums(&self, name: &str) -> Result<Vec<f64>, StoreError> {
+        let path = layout::path_of(name);
+        self.array(&path)?;
+        let mut sums = vec![0.0; self.chains()];
+        let (chains, draws) = (0..self.chains(), 0..self.draws);
+        self.read_each(&path, chains, draws, |chain, _, rows: &[f64]| {
+            // One after the other, so that the sum does not depend on how files are cut.
+            rows.iter().for_each(|number| sums[chain] += number);
+        })?;
+        Ok(sums)
     }
 
     /// What the run left, as if it had just ended. One that was cut off counts as interrupted. Last
-    /// states are known if states were kept.
+    /// states are known if states were kept. Of a long run the trace is thinned to [`MOST_JUDGED`].
     pub fn outcome(&self) -> Result<Outcome, StoreError> {
         let Timing { threads, seconds } = self.timing()?;
-        let trace = self.trace()?;
+        let trace = self.thinned_trace(MOST_JUDGED)?;
         let settings = self.known.run.settings.clone();
-        let total = |name| -> Vec<f64> {
-            let chains = trace.series(name).unwrap_or(&[]);
-            chains.iter().map(|chain| chain.iter().sum()).collect()
-        };
-        let [acceptance, changed, evaluations] = STATISTICS.map(total);
+        let [acceptance, changed, evaluations] = STATISTICS.map(|name| self.sums(name));
+        let (acceptance, changed, evaluations) = (acceptance?, changed?, evaluations?);
         let draws = (self.draws * self.chains()).max(1) as f64;
         let steps = draws * settings.thin as f64;
         let last = self.draws.saturating_sub(1)..self.draws;
@@ -265,6 +408,8 @@ impl Stored {
             evaluations_performed_per_step: evaluations.iter().sum::<f64>() / steps,
             seconds,
             sites: self.sites()?,
+            tempering: self.known.tempering.clone(),
+            rung_draws: None,
             last_states: last_states.filter_map(Result::transpose).collect::<Result<_, _>>()?,
             trace,
             ended: self.ended().unwrap_or(Ended::Interrupted),

@@ -2,14 +2,15 @@
 
 use super::arrays::Arrays;
 use super::description::{Description, EndRecord, Keep, Timing};
-use super::folder::{Folder, Lock, failed};
-use super::layout::{self, GROUPS, damaged};
+use super::folder::{self, Folder, Lock, failed};
+use super::layout::{self, FORMAT, GROUPS, damaged};
 use super::reader::{ROOT, Stored, TIMING};
-use super::{StoreError, checkpoint_file};
+use super::{StoreError, checkpoint_file, digest};
 use crate::control::{Ended, Seconds};
 use crate::draws::sink::{ChainDraws, Plan, Saved, Sink, SinkError};
 use crate::draws::sites::Sites;
 use crate::run::Checkpoint;
+use crate::temper::TemperReport;
 use crate::tune::Round;
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -28,6 +29,8 @@ pub struct StoreWriter {
     scale: Option<f64>,
     /// What the sites did, once the run has ended.
     sites: Option<Sites>,
+    /// What the ladder of a tempered run showed, once it has ended.
+    tempering: Option<TemperReport>,
     /// Known once the run has begun.
     arrays: Option<Arrays>,
 }
@@ -42,8 +45,8 @@ impl StoreWriter {
     ) -> Result<Self, StoreError> {
         let path = path.as_ref();
         let folder = Folder::new(path);
-        let there = match fs::read_dir(path) {
-            Ok(mut entries) => entries.next().is_some(),
+        let there = match folder::is_empty(path) {
+            Ok(empty) => !empty,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
             Err(error) => return Err(failed("read", path, &error)),
         };
@@ -55,6 +58,7 @@ impl StoreWriter {
         }
         fs::create_dir_all(path).map_err(|error| failed("create", path, &error))?;
         let lock = folder.lock()?;
+        folder.remove_partial()?;
         if there {
             clear(path)?;
         }
@@ -67,6 +71,7 @@ impl StoreWriter {
             rounds: Vec::new(),
             scale: None,
             sites: None,
+            tempering: None,
             arrays: None,
         };
         writer.write_root(&Map::new(), None)?;
@@ -85,7 +90,16 @@ impl StoreWriter {
             return Err(StoreError::NotAStore(folder.name()));
         }
         let lock = folder.lock()?;
+        folder.remove_partial()?;
         let stored = Stored::open(path)?;
+        if !stored.can_grow() {
+            return Err(StoreError::Missing(format!(
+                "{} was written by saltus {}: it can be read, but not gone on with",
+                folder.name(),
+                stored.version()
+            )));
+        }
+        stored.check_files()?;
         let writer = Self {
             folder: Arc::new(folder),
             _lock: lock,
@@ -94,6 +108,7 @@ impl StoreWriter {
             rounds: stored.checkpoint()?.map_or(Vec::new(), |one| one.rounds().to_vec()),
             scale: stored.scale(),
             sites: None,
+            tempering: None,
             arrays: None,
         };
         Ok((writer, stored.checkpoint()?, stored.timing()?.seconds))
@@ -123,7 +138,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// When draws cannot be written any more: tells readers of the whole chunks that could be. There
+    /// When draws cannot be written any more: tells readers of the whole files that could be. There
     /// may be no room for that either; then they see what was saved last.
     fn rescue(&mut self) {
         let found = self.found;
@@ -145,6 +160,8 @@ impl StoreWriter {
         let settings = &self.description.settings;
         let entries = json!({
             "saltus_version": env!("CARGO_PKG_VERSION"),
+            "saltus_format": FORMAT,
+            "saltus_digest": digest::BLANK,
             "sampler": settings.sampler,
             "seed": settings.seed,
             "observables": self.arrays.as_ref().map(|arrays| &arrays.names),
@@ -157,15 +174,23 @@ impl StoreWriter {
         if let Value::Object(entries) = entries {
             attributes.extend(entries);
         }
+        if let Some(tempering) = &self.tempering {
+            attributes.insert("tempering".to_owned(), json!(tempering));
+        }
         let mut root = layout::group(attributes);
         root["consolidated_metadata"] = layout::consolidated(metadata);
-        write_json(&self.folder, ROOT, &root)
+        let mut bytes = json_bytes(ROOT, &root)?;
+        digest::insert(&mut bytes);
+        self.folder.write(ROOT, &bytes)
     }
 }
 
+fn json_bytes(key: &str, value: &Value) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec_pretty(value).map_err(|error| damaged(key, error))
+}
+
 fn write_json(folder: &Folder, key: &str, value: &Value) -> Result<(), StoreError> {
-    let bytes = serde_json::to_vec_pretty(value).map_err(|error| damaged(key, error))?;
-    folder.write(key, &bytes)
+    folder.write(key, &json_bytes(key, value)?)
 }
 
 /// Removes a run, and nothing else that may be in its folder.
@@ -217,8 +242,7 @@ impl Sink for StoreWriter {
     }
 
     fn take(&mut self, draws: Vec<ChainDraws>) -> Result<(), SinkError> {
-        let folder = self.folder.clone();
-        let taken = self.arrays()?.take(&folder, &draws);
+        let taken = self.arrays()?.take(&draws);
         if taken.is_err() {
             self.rescue();
         }
@@ -234,6 +258,7 @@ impl Sink for StoreWriter {
         self.rounds = saved.rounds.to_vec();
         self.scale = saved.scale;
         self.sites = saved.sites.cloned();
+        self.tempering = saved.tempering.cloned();
         self.publish(saved.ended)?;
         let arrays = self.arrays()?;
         arrays.draws_saved = arrays.draws;

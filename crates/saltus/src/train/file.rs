@@ -1,4 +1,4 @@
-//! Files of trained machines.
+//! Files of trained RBMs.
 
 use super::TrainError;
 use crate::model::rbm::file;
@@ -14,11 +14,11 @@ pub(super) fn write(
     tensor_file::write(path, tensors, ("training", training)).map_err(|reason| failed(path, reason))
 }
 
-/// The tensors in the bytes of a machine's file as they are, by names with a prefix; the error is the
+/// The tensors in the bytes of an RBM's file as they are, by names with a prefix; the error is the
 /// reason alone.
 pub(super) fn copy(bytes: &[u8], prefix: &str) -> Result<Vec<(String, Tensor)>, String> {
     let tensors = Tensors::new(bytes)?;
-    // What the file has besides is not part of the machine.
+    // What the file has besides is not part of the RBM.
     file::machine(&tensors, "")?;
     let of_machine = ["weight", "hidden_bias", "visible_bias", "data_mean"];
     let found = of_machine.into_iter().filter_map(|name| Some((name, tensors.floats(name).ok()?)));

@@ -138,7 +138,7 @@ struct Block<'p> {
     work: &'p mut Workspace,
 }
 
-/// The gradient of the loss in the layout of the machine's parameters.
+/// The gradient of the loss in the layout of the RBM's parameters.
 #[derive(Clone, Debug)]
 pub(super) struct Gradient {
     pub(super) weights: Vec<f32>,
@@ -210,7 +210,7 @@ fn add(sums: &mut [f32], factor: f32, terms: &[f32]) {
     );
 }
 
-/// Adam's memory of all parameters of a machine.
+/// Adam's memory of all parameters of an RBM.
 #[derive(Clone, Debug)]
 pub(super) struct Learner {
     weights: Moments,
@@ -227,7 +227,7 @@ impl Learner {
         }
     }
 
-    /// Moves the parameters of a machine.
+    /// Moves the parameters of an RBM.
     pub(super) fn update(&mut self, machine: &mut Machine, gradient: &Gradient, step: Step) {
         for (parameters, gradient, moments) in [
             (&mut machine.weights, &gradient.weights, &mut self.weights),

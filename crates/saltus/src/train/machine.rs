@@ -1,4 +1,4 @@
-//! The machine that is being trained: its parameters, laid out for learning.
+//! The RBM that is being trained: its parameters, laid out for learning.
 
 use crate::data::Examples;
 use crate::math::matrix::PackedMatrix;
@@ -31,7 +31,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// A machine before the first update.
+    /// An RBM before the first update.
     ///
     /// The weights are uniform in ±1/√n with n the number of inputs of a hidden unit (sites with
     /// two values, sites × values with more): small enough that all hidden units start out half

@@ -1,9 +1,9 @@
-//! The statistics of the machines that the paper's authors trained and published.
+//! The statistics of the RBMs that the paper's authors trained and published.
 
 use super::statistics::{MachineStatistics, Statistics};
 use crate::data::Dataset;
 
-/// The statistics of the published machine for that dataset with that many hidden units and values,
+/// The statistics of the published RBM for that dataset with that many hidden units and values,
 /// if there is one.
 pub fn reference(dataset: Dataset, hidden: usize, values: usize) -> Option<MachineStatistics> {
     let (weight, hidden_bias, visible_bias) = match (dataset, hidden, values) {

@@ -46,7 +46,7 @@ impl FromStr for Method {
     }
 }
 
-/// How to train a machine. The defaults are the protocol of the paper's machines.
+/// How to train an RBM. The defaults are the protocol of the paper's RBMs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainSettings {
     /// Hidden units.
@@ -151,7 +151,7 @@ impl TrainSettings {
     }
 }
 
-/// Why a machine could not be trained or kept.
+/// Why an RBM could not be trained or kept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TrainError {
     /// A setting that makes no sense.

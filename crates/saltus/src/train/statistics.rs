@@ -1,4 +1,4 @@
-//! Mean, spread and range of a machine's parameters, to hold two machines against each other.
+//! Mean, spread and range of an RBM's parameters, to hold two RBMs against each other.
 
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ impl Statistics {
     }
 }
 
-/// The parameters of a machine summed up.
+/// The parameters of an RBM summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MachineStatistics {
     /// All weights.

@@ -33,7 +33,7 @@ fn log_prob(space: &Space, hidden: usize, parameters: &[f64], state: &[u8]) -> f
             .sum::<f64>()
 }
 
-/// All parameters of a machine in that order.
+/// All parameters of an RBM in that order.
 fn parameters(machine: &Machine) -> Vec<f64> {
     let hidden_bias = machine.hidden_bias[..machine.hidden].iter().copied();
     let all = machine.weights_by_unit().into_iter().chain(hidden_bias);
@@ -88,7 +88,7 @@ fn probabilities(space: &Space, hidden: usize, parameters: &[f64]) -> Vec<f64> {
     logs.iter().map(|log| (log - total).exp()).collect()
 }
 
-/// A machine with parameters that have nothing to do with each other.
+/// An RBM with parameters that have nothing to do with each other.
 fn uneven_machine(values: usize) -> Machine {
     let space = Space::new(3, values).unwrap();
     let mut machine = Machine::new(space.clone(), 2, &vec![0.3; space.diff_len()], 0);
@@ -334,7 +334,7 @@ fn a_network_is_saved_with_both_machines() {
     top.save_on_top_of(&bytes, path("network"), "top").unwrap();
     let (network, one) = (Layers::load(path("network")), Layers::load(path("bottom")));
     let (Ok(Layers::Two(network)), Ok(Layers::One(_))) = (network, one) else {
-        panic!("not a network and a machine");
+        panic!("not a network and an RBM");
     };
     assert_eq!(network.bottom().weight(7, 2, 1), bottom.machine().unwrap().weight(7, 2, 1));
     assert_eq!(network.top().weight(5, 39, 1), top.machine().unwrap().weight(5, 39, 1));
@@ -342,7 +342,7 @@ fn a_network_is_saved_with_both_machines() {
     let sentence = Rbm::load(path("network")).unwrap_err().to_string();
     assert!(sentence.contains("has no tensor hidden_bias; it has bottom."), "{sentence}");
     let sentence = top.save_on_top_of(b"none", path("other"), "").unwrap_err().to_string();
-    assert!(sentence.contains("other: cannot be written: the bottom machine is not a whole"));
+    assert!(sentence.contains("other: cannot be written: the bottom RBM is not a whole"));
     assert!(!path("other").exists());
     let mismatch = Dbn::new(bottom.machine().unwrap(), bottom.machine().unwrap()).unwrap_err();
     assert!(mismatch.to_string().contains("but the bottom one has 40 hidden units"), "{mismatch}");

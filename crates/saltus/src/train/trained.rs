@@ -1,4 +1,4 @@
-//! A machine that was trained: to sample from, to look at, to keep.
+//! An RBM that was trained: to sample from, to look at, to keep.
 
 use super::file;
 use super::gibbs::{BLOCK, Workspace};
@@ -14,7 +14,7 @@ use crate::space::Space;
 use crate::tensor_file::Tensor;
 use std::path::Path;
 
-/// A trained machine and how it came about.
+/// A trained RBM and how it came about.
 #[derive(Clone, Debug)]
 pub struct Trained {
     /// How it was trained.
@@ -38,7 +38,7 @@ impl Trained {
         &self.machine.space
     }
 
-    /// The machine as a model to sample from.
+    /// The RBM as a model to sample from.
     pub fn machine(&self) -> Result<Rbm, ModelError> {
         Rbm::new(
             self.machine.space.values(),
@@ -91,8 +91,8 @@ impl Trained {
         file::write(path.as_ref(), self.tensors(""), &self.in_words(about))
     }
 
-    /// Writes it as the top machine of a network for [`Layers::load`](crate::dbn::Layers::load).
-    /// `bottom` are the bytes of the bottom machine's file, as they were when it gave the examples:
+    /// Writes it as the top RBM of a network for [`Layers::load`](crate::dbn::Layers::load).
+    /// `bottom` are the bytes of the bottom RBM's file, as they were when it gave the examples:
     /// by now the file may be another.
     pub fn save_on_top_of(
         &self,
@@ -103,7 +103,7 @@ impl Trained {
         let path = path.as_ref();
         let [of_bottom, of_top] = PREFIXES;
         let mut tensors = file::copy(bottom, of_bottom).map_err(|reason| {
-            file::failed(path, format!("cannot be written: the bottom machine {reason}"))
+            file::failed(path, format!("cannot be written: the bottom RBM {reason}"))
         })?;
         tensors.extend(self.tensors(of_top));
         file::write(path, tensors, &self.in_words(about))
@@ -129,7 +129,7 @@ impl Trained {
         named.into()
     }
 
-    /// Everything that decides the bytes of the machine.
+    /// Everything that decides the bytes of the RBM.
     fn in_words(&self, about: &str) -> String {
         let TrainSettings { method, steps, batch, learning_rate, seed, .. } = &self.settings;
         let last = self.settings.final_learning_rate;

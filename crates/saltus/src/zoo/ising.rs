@@ -1,10 +1,11 @@
 //! The Ising model on a lattice.
 
 use super::presets::BinaryPreset;
-use super::{Building, Size, Title, UseModel, exact};
+use super::{Building, Shape, Size, Title, UseModel, exact};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
+use crate::model::grid::{self, Disorder};
 use crate::model::pairwise::Pairwise;
 use crate::model::paper;
 use serde::{Deserialize, Serialize};
@@ -18,9 +19,9 @@ pub struct IsingSpec {
     /// The paper's recipe of that temperature, with a random field [default: high]
     #[cfg_attr(feature = "clap", arg(long, value_name = "low|high", hide_possible_values = true, help_heading = MODEL))]
     pub preset: Option<BinaryPreset>,
-    /// Rows and columns, or one number for a square [default: 50x50]
+    /// Rows and columns, or any number of dimensions such as 8x8x8, or one number for a square [default: 50x50]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RxC", help_heading = MODEL, allow_hyphen_values = true))]
-    pub size: Option<Size>,
+    pub size: Option<Shape>,
     /// Coupling J between all neighbours: without --preset a plain model, with it the recipe's field
     /// [default: the recipe's, or 0.4 with --field alone]
     #[cfg_attr(feature = "clap", arg(long, value_name = "J", help_heading = MODEL, value_parser = parse::finite_single, allow_negative_numbers = true))]
@@ -31,6 +32,9 @@ pub struct IsingSpec {
     /// Join opposite rims
     #[cfg_attr(feature = "clap", arg(long, help_heading = MODEL))]
     pub periodic: bool,
+    /// Random couplings of scale J [default of J: 1], drawn by --model-seed: +J or −J, or normal
+    #[cfg_attr(feature = "clap", arg(long, value_name = "pm|gaussian", hide_possible_values = true, help_heading = MODEL, conflicts_with = "preset"))]
+    pub disorder: Option<Disorder>,
 }
 
 impl IsingSpec {
@@ -45,7 +49,14 @@ impl IsingSpec {
         building: &Building<'_>,
         user: U,
     ) -> Result<U::Output, ModelError> {
-        let size = self.size.unwrap_or(Size { rows: 50, columns: 50 });
+        let size = match self.size.as_ref().map(|shape| &shape.0[..]) {
+            None => Size { rows: 50, columns: 50 },
+            Some(&[rows, columns]) if self.disorder.is_none() => Size { rows, columns },
+            Some(shape) => return self.build_grid(shape, building, user),
+        };
+        if self.disorder.is_some() {
+            return self.build_grid(&[size.rows, size.columns], building, user);
+        }
         let lattice = size.lattice(self.periodic)?;
         building.check_sparse(lattice.sites(), 2)?;
         // Without a preset of their own, a coupling or a field stand for a plain model.
@@ -70,6 +81,40 @@ impl IsingSpec {
         let parameters = format!("{recipe_words}coupling {} and {field_words}", exact(coupling));
         let model = Pairwise::ising_lattice(lattice, coupling, field)?;
         let words = format!("Ising model on {}, {parameters}", size.words(self.periodic));
+        Ok(user.call(Title { name: Self::NAME, words }, model))
+    }
+
+    /// Grids of any dimension, and random couplings: no recipe of the paper is of them.
+    fn build_grid<U: UseModel>(
+        &self,
+        shape: &[usize],
+        building: &Building<'_>,
+        user: U,
+    ) -> Result<U::Output, ModelError> {
+        if self.preset.is_some() {
+            return Err(ModelError::invalid(
+                "the recipes are for lattices of two dimensions: leave out the preset",
+            ));
+        }
+        let sites = shape.iter().fold(1usize, |sites, length| sites.saturating_mul(*length));
+        building.check_sparse(sites.saturating_mul(shape.len()), 2)?;
+        let usual = if self.disorder.is_some() { 1.0 } else { 0.2 };
+        let (coupling, field) = (self.coupling.unwrap_or(usual), self.field.unwrap_or(0.0));
+        let disorder = self.disorder.map(|disorder| (disorder, building.seed));
+        let edges = grid::edges(shape, self.periodic, coupling, disorder)?;
+        let model = Pairwise::ising(&edges, vec![field; sites])?.with_shape(shape)?;
+        let couplings = match self.disorder {
+            None => format!("coupling {}", exact(coupling)),
+            Some(Disorder::Pm) => format!("couplings ±{}{}", exact(coupling), building.drawn()),
+            Some(Disorder::Gaussian) => {
+                format!("normal couplings of scale {}{}", exact(coupling), building.drawn())
+            }
+        };
+        let grid = Shape(shape.to_vec());
+        let kind = if self.periodic { "periodic grid" } else { "grid" };
+        let field =
+            if field == 0.0 { "no field".to_owned() } else { format!("field {}", exact(field)) };
+        let words = format!("Ising model on a {grid} {kind}, {couplings} and {field}");
         Ok(user.call(Title { name: Self::NAME, words }, model))
     }
 }

@@ -5,6 +5,7 @@ use super::{Building, Title, UseModel};
 use super::{MODEL, parse};
 use crate::error::ModelError;
 use crate::model::edge_list::{read_edges, read_fields, sites_joined};
+use crate::model::graph::Edge;
 use crate::model::pairwise::Pairwise;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -70,7 +71,41 @@ impl PairwiseSpec {
         }?;
         let kind = if values == 2 { "Ising" } else { "Potts" };
         let fields = if self.fields.is_some() { "fields from a file" } else { "no fields" };
-        let words = format!("{kind} model on the {} edges of {path}, {fields}", edges.len());
+        let doubts = doubts(&edges);
+        let words =
+            format!("{kind} model on the {} edges of {path}, {fields}{doubts}", edges.len());
         Ok(user.call(Title { name: Self::NAME, words }, model))
+    }
+}
+
+/// What a file of edges may not have meant: counting from 1, and pairs that are given twice.
+fn doubts(edges: &[Edge]) -> String {
+    let pair = |edge: &Edge| (edge.from.min(edge.to), edge.from.max(edge.to));
+    let mut pairs: Vec<(u32, u32)> = edges.iter().map(pair).collect();
+    let from_one = pairs.iter().all(|(least, _)| *least > 0) && !pairs.is_empty();
+    pairs.sort_unstable();
+    let twice = pairs.windows(2).filter(|pairs| pairs[0] == pairs[1]).count();
+    let mut doubts = String::new();
+    if from_one {
+        doubts += "; site 0 has no edge (does the file count from 1? sites count from 0)";
+    }
+    if twice > 0 {
+        doubts += &format!("; {twice} pairs are given more than once, and their couplings add up");
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_not_have_been_meant_is_said() {
+        let edges = |pairs: &[(u32, u32)]| -> Vec<Edge> {
+            pairs.iter().map(|(from, to)| Edge { from: *from, to: *to, weight: 1.0 }).collect()
+        };
+        assert_eq!(doubts(&edges(&[(0, 1), (1, 2)])), "");
+        assert!(doubts(&edges(&[(1, 2), (2, 3)])).contains("count from 1?"));
+        assert!(doubts(&edges(&[(0, 1), (1, 0)])).contains("1 pairs are given more than once"));
     }
 }

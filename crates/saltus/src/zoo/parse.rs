@@ -64,6 +64,60 @@ impl Size {
     }
 }
 
+/// Lengths of a grid of any dimension.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Shape(pub Vec<usize>);
+
+impl FromStr for Shape {
+    type Err = String;
+
+    /// `30x40`, `8x8x8`, or `16` for a square.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let side = |side: &str| {
+            positive(side.trim()).map_err(|reason| {
+                format!("{reason}; a size is such as 30x40, 8x8x8, or 16 for a square")
+            })
+        };
+        let lengths = text.split(['x', 'X', '×']).map(side).collect::<Result<Vec<_>, _>>()?;
+        match lengths[..] {
+            [length] => Ok(Self(vec![length, length])),
+            _ => Ok(Self(lengths)),
+        }
+    }
+}
+
+impl TryFrom<String> for Shape {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Shape> for String {
+    fn from(shape: Shape) -> Self {
+        shape.to_string()
+    }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lengths: Vec<String> = self.0.iter().map(usize::to_string).collect();
+        f.write_str(&lengths.join("x"))
+    }
+}
+
+/// Two names, `ours=theirs`.
+pub fn pair(text: &str) -> Result<(String, String), String> {
+    match text.trim().split_once('=') {
+        Some((ours, theirs)) if !ours.is_empty() && !theirs.is_empty() => {
+            Ok((ours.to_owned(), theirs.to_owned()))
+        }
+        _ => Err(format!("'{text}' is not a pair of names such as weight=W")),
+    }
+}
+
 /// A whole number that may be zero.
 pub fn count(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| {
@@ -122,6 +176,18 @@ mod tests {
         {
             assert!(wrong.parse::<Size>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn shapes() {
+        let shape = |text: &str| text.parse::<Shape>().map(|shape| shape.0);
+        assert_eq!(shape("16"), Ok(vec![16, 16]));
+        assert_eq!(shape("3x4"), Ok(vec![3, 4]));
+        assert_eq!(shape("3x4X5"), Ok(vec![3, 4, 5]));
+        for wrong in ["", "x", "3x", "0", "3x0", "-3x4", "3.5", "ten"] {
+            assert!(shape(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!("2x3x4".parse::<Shape>().unwrap().to_string(), "2x3x4");
     }
 
     #[test]

@@ -13,16 +13,20 @@ use std::path::PathBuf;
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default, deny_unknown_fields)]
 pub struct RbmSpec {
-    /// Machine in a safetensors file: weight, hidden_bias, visible_bias and perhaps data_mean
+    /// RBM in a safetensors file: weight, hidden_bias, visible_bias and perhaps data_mean
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = MODEL, conflicts_with_all = ["visible", "hidden", "values"]))]
     pub weights: Option<PathBuf>,
-    /// Visible units of a machine with random weights [default: 784]
+    /// Names of its tensors, if they are others; .T behind a name transposes
+    #[cfg_attr(feature = "clap", arg(long, value_name = "weight=W.T,…", value_delimiter = ',', value_parser = parse::pair, help_heading = MODEL, requires = "weights"))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub map: Vec<(String, String)>,
+    /// Visible units of an RBM with random weights [default: 784]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = MODEL, value_parser = parse::positive, allow_negative_numbers = true))]
     pub visible: Option<usize>,
-    /// Hidden units of a machine with random weights [default: 25]
+    /// Hidden units of an RBM with random weights [default: 25]
     #[cfg_attr(feature = "clap", arg(long, value_name = "M", help_heading = MODEL, value_parser = parse::positive, allow_negative_numbers = true))]
     pub hidden: Option<usize>,
-    /// Values per visible unit of a machine with random weights [default: 2]
+    /// Values per visible unit of an RBM with random weights [default: 2]
     #[cfg_attr(feature = "clap", arg(long, value_name = "C", help_heading = MODEL, value_parser = parse::values, allow_negative_numbers = true))]
     pub values: Option<usize>,
 }
@@ -43,7 +47,9 @@ impl RbmSpec {
             Some(path) => {
                 // The name alone: where the file lies means nothing to who reads the picture.
                 let name = path.file_name().unwrap_or(path.as_os_str()).display();
-                (Rbm::load(path)?, format!("from {name}"))
+                let (model, assumed) = Rbm::load_as(path, &self.map)?;
+                let assumed: String = assumed.iter().map(|one| format!("; {one}")).collect();
+                (model, format!("from {name}{assumed}"))
             }
             None => {
                 let (sites, hidden) = (self.visible.unwrap_or(784), self.hidden.unwrap_or(25));

@@ -79,7 +79,7 @@ fn on_the_reference_machines() {
     let Some(folder) = crate::tools::reference_machines() else {
         return;
     };
-    // The machines of four and more levels have modes that no short run connects: the error of
+    // The RBMs of four and more levels have modes that no short run connects: the error of
     // the mean says so, and agreement within it is all there is to test.
     for name in ["mnist-binary-25", "mnist-binary-200", "fashion-mnist-4-levels-50"] {
         let model = Rbm::load(folder.join(format!("{name}.safetensors"))).unwrap();

@@ -48,7 +48,8 @@ fn pages() -> Vec<PathBuf> {
             .map(PathBuf::from)
             .into();
     pages.extend(
-        ["saltus", "saltus-cli", "saltus-nn"].map(|name| format!("crates/{name}/README.md").into()),
+        ["saltus", "saltus-cli", "saltus-nn", "saltus-py"]
+            .map(|name| format!("crates/{name}/README.md").into()),
     );
     pages.extend(pages_of_the_book());
     pages
@@ -183,6 +184,8 @@ fn every_finding_has_a_row() {
         Finding::ShortWarmup { observable, rising: true, warmup: 0 },
         Finding::Disagree { by },
         Finding::TooFewDraws { fewest: None, rhat: None, resembles: None },
+        Finding::Barrier { rejection: 0.0, beta: 0.0 },
+        Finding::Exploration { beta: 0.0 },
     ];
     let page = read("docs/diagnostics.md");
     let (_, after) = page.split_once("## Findings").expect("a heading");

@@ -19,7 +19,7 @@ pub fn temporary() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Every file of a store and its content, but for those that tell of time.
+/// Every file of a store and its content, but for the one that tells of time.
 pub fn content(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -29,7 +29,7 @@ pub fn content(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             let name = path.strip_prefix(root).unwrap().to_owned();
             if path.is_dir() {
                 folders.push(path);
-            } else if name != Path::new("timing.json") && name != Path::new("checkpoint") {
+            } else if name != Path::new("timing.json") {
                 files.insert(name, std::fs::read(&path).unwrap());
             }
         }

@@ -6,19 +6,25 @@ mod tools;
 
 mod agreement;
 mod arviz;
+#[cfg(feature = "zarr")]
+mod attacks;
 mod book;
 mod examples;
+mod formats;
 mod imports;
 mod mixed;
 mod models;
 #[cfg(feature = "zarr")]
 mod own;
 mod panics;
+mod readers;
 #[cfg(feature = "zarr")]
 mod resume;
 mod running;
 mod stationary;
 #[cfg(feature = "zarr")]
 mod store;
+mod tempering;
 mod training;
+mod tuning;
 mod verdicts;

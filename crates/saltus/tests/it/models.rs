@@ -2,6 +2,9 @@
 
 use proptest::prelude::*;
 use saltus::model::callable::Callable;
+use saltus::model::erased::Erased;
+use saltus::model::factor::Factor;
+use saltus::model::factors::Factors;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::graph::Edge;
 use saltus::model::independent::Independent;
@@ -242,6 +245,22 @@ proptest! {
     }
 
     #[test]
+    fn factor_graphs(sites in 2usize..12, values in 2usize..6, seed in any::<u64>()) {
+        let mut rng = ChainRng::new(seed, Stream::Model);
+        let factors: Vec<Factor> = (0..2 * sites)
+            .map(|_| {
+                let mut scope = vec![0; 1 + rng.below(sites.min(4))];
+                rng.distinct(sites, &mut scope);
+                let states = values.pow(scope.len() as u32);
+                let logs: Vec<f64> = (0..states).map(|_| 3.0 * rng.uniform()).collect();
+                Factor::new(scope, logs).unwrap()
+            })
+            .collect();
+        let space = Space::new(sites, values).unwrap();
+        check_model(&Factors::new(space, &factors).unwrap(), seed, TIGHT);
+    }
+
+    #[test]
     fn lattices(
         rows in 1usize..6,
         columns in 1usize..6,
@@ -281,6 +300,15 @@ proptest! {
         let hidden_bias = numbers(seed ^ 2, 37, scale);
         let model = Rbm::new(values, &weight, &hidden_bias, &visible_bias, None).unwrap();
         check_model(&model, seed, MIXED);
+    }
+
+    #[test]
+    fn erased(sites in 2usize..20, values in 2usize..5, seed in any::<u64>()) {
+        let plain = Rbm::random(sites, 5, values, seed).unwrap();
+        let erased = Erased::new(plain.clone());
+        check_model(&erased, seed, MIXED);
+        let state: Vec<u8> = (0..sites).map(|site| (site % values) as u8).collect();
+        assert_eq!(log_prob_of(&erased, &state).to_bits(), log_prob_of(&plain, &state).to_bits());
     }
 
     #[test]
@@ -405,7 +433,7 @@ fn a_bare_model_has_correct_defaults() {
     }
 }
 
-/// Golden numbers of a tiny machine, computed independently in double precision.
+/// Golden numbers of a tiny RBM, computed independently in double precision.
 #[test]
 fn rbm_golden_numbers() {
     let weight = [

@@ -207,12 +207,20 @@ fn a_momentum_that_is_lost_makes_other_draws() {
 #[test]
 fn it_is_tuned_and_draws_from_the_model() {
     let (model, settings) = (model(), Settings { chains: 20, draws: 4000, ..settings() });
+    // With a whole number of sites at every step it would never see half of the states.
+    let sampler = Sampler { target_acceptance: Some(0.75), ..settings.sampler.clone() };
+    let settings = Settings { sampler, ..settings };
     let run = Run::with_kernel(&model, Lifted { pause: Duration::ZERO }, settings);
     let outcome = run.observer("marginals", Marginals).go().unwrap();
     assert_eq!(outcome.traits.name, "lifted");
     // Tuned to one half where that can be had.
     let (scale, acceptance) = (outcome.scale.unwrap(), outcome.acceptance);
-    assert!(scale == 1.0 || (acceptance - 0.5).abs() < 0.1, "{scale} {acceptance}");
+    let largest = outcome.traits.scale.unwrap().tuned.1;
+    let is_bold = scale > 0.99 * largest && acceptance > 0.5;
+    assert!(
+        scale == 1.0 || is_bold || (acceptance - 0.75).abs() < 0.1,
+        "{scale} of {largest}: {acceptance}"
+    );
     let summary = Summary::new("lifted", &outcome);
     assert_eq!((summary.sampler.as_str(), summary.balancing), ("lifted", None));
     // By enumeration.

@@ -162,6 +162,44 @@ fn in_an_observer() {
     }
 }
 
+/// Panics before the first draw, or after the last.
+struct Clumsy {
+    at_the_end: bool,
+}
+
+impl Observer for Clumsy {
+    type State = ();
+    type Output = ();
+
+    fn new_state(&self, _space: &Space, _chains: usize) {
+        assert!(self.at_the_end, "no room");
+    }
+
+    fn see(&self, (): &mut (), _draws: &Draws<'_>) {}
+
+    fn finish(&self, _blocks: Vec<()>) {
+        panic!("nothing adds up");
+    }
+}
+
+#[test]
+fn in_an_observer_that_begins_or_sums_up() {
+    let model = marked(|_| ());
+    let run = Run::new(&model, settings()).observer("clumsy", Clumsy { at_the_end: false });
+    let error = run.go().map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("no room"), "{error}");
+    // Models count their chains, so that every run has one of its own.
+    let model = marked(|_| ());
+    let run = Run::new(&model, settings()).observer("clumsy", Clumsy { at_the_end: true });
+    let outcome = run.observer("marginals", Marginals).keep_states().go().unwrap();
+    let (_, step, words) = failed_at(&outcome);
+    assert_eq!(step, WARMUP + 500 * THIN);
+    assert_eq!(words, "observer 'clumsy': nothing adds up");
+    // The draws are whole, and other observers have their say.
+    check_draws(&outcome, 500);
+    assert!(outcome.observed::<Marginals>("marginals").is_some());
+}
+
 /// The random walk until a step at which it panics.
 struct Breaking {
     at: usize,

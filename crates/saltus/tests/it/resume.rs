@@ -246,3 +246,19 @@ fn a_checkpoint_of_another_run_is_refused() {
     let reason = refusal(Run::new(&model, settings.clone()).resume(checkpoint()).go());
     assert!(reason.contains("other settings") || reason.contains("another model"), "{reason}");
 }
+
+#[test]
+fn tempered_runs_go_on_to_the_byte() {
+    let lattice = Lattice::periodic(4, 4).unwrap();
+    let model = Pairwise::ising_lattice(lattice, 0.5, vec![0.1; 16]).unwrap();
+    for sampler in [Sampler::gibbs(), Sampler::dlmc()] {
+        let settings = Settings {
+            chains: 3,
+            warmup: 600,
+            draws: 1100,
+            temper: Some(saltus::temper::Temper::default()),
+            ..sampler.into()
+        };
+        check("a ladder", &model, &settings);
+    }
+}

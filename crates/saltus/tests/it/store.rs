@@ -7,7 +7,7 @@ use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::store::{Description, Keep, StoreError, StoreWriter, Stored};
-use saltus::{Ended, Model, Outcome, Run, RunError, Settings};
+use saltus::{Ended, Model, Outcome, Run, RunError, Sampler, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -169,11 +169,13 @@ fn damage_is_found_and_named() {
 fn a_write_that_fails_leaves_what_was_written() {
     let folder = temporary();
     let path = folder.path().join("run");
-    let model = ising();
-    let settings = Settings { warmup: 0, draws: 5000, ..settings() };
+    let model = Independent::bernoulli(vec![0.3; 3]).unwrap();
+    // So many chains that a file has 128 draws.
+    let settings =
+        Settings { chains: 3000, warmup: 0, draws: 400, ..Settings::from(Sampler::gibbs()) };
     let description = Description::new("test", model.space(), &settings);
     let mut writer = StoreWriter::create(&path, description, false).unwrap();
-    // The third chunk finds a folder in its place.
+    // The third file finds a folder in its place.
     let in_the_way = path.join("posterior/hamming/c/0/2");
     fs::create_dir_all(in_the_way.join("occupied")).unwrap();
     let every = std::time::Duration::ZERO;
@@ -183,7 +185,7 @@ fn a_write_that_fails_leaves_what_was_written() {
     drop(writer);
     let stored = Stored::open(&path).unwrap();
     assert_eq!(stored.ended(), None);
-    assert!(stored.draws() > 0 && stored.draws() <= 2048, "{}", stored.draws());
+    assert!(stored.draws() > 0 && stored.draws() <= 256, "{}", stored.draws());
     let memory = Run::new(&model, settings.clone()).go().unwrap();
     let draws = stored.draws();
     assert_eq!(stored.series("hamming").unwrap()[2], memory.trace.hamming()[2][..draws]);

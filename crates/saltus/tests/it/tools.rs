@@ -49,12 +49,22 @@ pub fn valgrind() -> Option<PathBuf> {
     found
 }
 
-/// The folder of reference machines in the data: `SALTUS_DATA`, or `../shared/data` beside the project.
+/// The folder of reference RBMs in the data.
 pub fn reference_machines() -> Option<PathBuf> {
+    data("rbm-reference")
+}
+
+/// A folder of model files in the data.
+pub fn formats(name: &str) -> Option<PathBuf> {
+    data(&format!("formats/{name}"))
+}
+
+/// A folder of the data: `SALTUS_DATA`, or `../shared/data` beside the project.
+fn data(name: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let named = std::env::var_os("SALTUS_DATA").map(PathBuf::from);
     let promised = named.is_some() || beside.is_dir();
-    let folder = named.unwrap_or(beside.join("data")).join("rbm-reference");
+    let folder = named.unwrap_or(beside.join("data")).join(name);
     if folder.is_dir() {
         return Some(folder);
     }

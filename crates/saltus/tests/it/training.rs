@@ -1,4 +1,4 @@
-//! Training on real images, if they are there, and the published machines it is held against.
+//! Training on real images, if they are there, and the published RBMs it is held against.
 
 use crate::tools::reference_machines;
 use saltus::Control;
@@ -18,7 +18,7 @@ fn images(dataset: Dataset, count: usize) -> Option<Images> {
 fn digits_are_learnt() {
     let Some(images) = images(Dataset::Mnist, 5000) else { return };
     let examples = Examples::from_images(images, 2, Binarisation::Threshold).unwrap();
-    // What a machine without weights gets wrong: every pixel drawn with its own frequency.
+    // What an RBM without weights gets wrong: every pixel drawn with its own frequency.
     let independent =
         examples.mean().iter().map(|mean| 2.0 * mean * (1.0 - mean)).sum::<f64>() / 784.0;
     let settings = TrainSettings {

@@ -2,8 +2,9 @@
 
 use super::folder::Iteration;
 use super::report::mean;
-use crate::plot::axis::Axis;
-use crate::plot::frame::{COLOURS, GROUND, Row, TOP};
+use crate::plot::frame::Division;
+use crate::plot::row::Row;
+use crate::plot::style::COLOURS;
 
 /// Points of a curve at most: each the mean of the iterations since the last.
 const POINTS: usize = 400;
@@ -19,15 +20,12 @@ pub fn draw(history: &[Iteration], title: &str) -> String {
     let iterations = history.len() as f64;
     for (number, (of_row, name)) in charts.into_iter().enumerate() {
         let points = means(history, of_row);
-        let mut frame = row.frame(number);
-        frame.title(name);
-        let x = frame.x_axis(iterations.max(1.0));
-        let (low, high) = range(&points);
-        let y = Axis::linear(low, high, GROUND, TOP);
-        frame.y_ticks(&y);
-        frame.x_ticks(&x, "iteration");
+        let mut panel = row.panel(number);
+        panel.title(name);
+        let along = (iterations.max(1.0), "iteration");
+        let (x, y) = panel.axes(along, range(&points), Division::Linear);
         let places = points.iter().map(|(iteration, mean)| (x.at(*iteration), y.at(*mean)));
-        frame.curve(places, COLOURS[0], "");
+        panel.curve(places, COLOURS[0], "");
     }
     row.finish(&format!(
         "{title}: energy gap, acceptance and changed sites over {iterations} iterations"

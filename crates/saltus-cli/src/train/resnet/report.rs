@@ -17,16 +17,19 @@ use std::path::PathBuf;
 /// again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct About {
+pub struct NetworkTraining {
     pub data: PathBuf,
     pub dataset: String,
     pub values: Option<usize>,
     /// What computes the network; not in checkpoints of before there was a choice.
     #[serde(default)]
     pub backend: Backend,
+    /// Iterations between two checkpoints; not in checkpoints of before it was remembered.
+    #[serde(default)]
+    pub save_every: Option<usize>,
 }
 
-impl About {
+impl NetworkTraining {
     /// What goes into the file of the model.
     pub fn in_words<N: Network + 'static>(&self, training: &Training<'_, N>) -> String {
         let settings = training.settings();
@@ -53,7 +56,7 @@ fn sampler_in_words(settings: &TrainSettings) -> String {
 
 /// The first lines of a report: what is learnt, and how.
 pub fn heading(
-    about: &About,
+    about: &NetworkTraining,
     split: &Split,
     architecture: &Architecture,
     settings: &TrainSettings,
@@ -113,7 +116,7 @@ pub fn mean(iterations: &[Iteration], number: impl Fn(&Iteration) -> f64) -> f64
 
 /// One object for scripts.
 pub fn print_json<N: Network + 'static>(
-    about: &About,
+    about: &NetworkTraining,
     architecture: &Architecture,
     training: &Training<'_, N>,
     complete: bool,
@@ -142,7 +145,7 @@ pub fn print_json<N: Network + 'static>(
         scale: last(|last| last.scale),
         files: files(training, folder).iter().map(|path| path.display().to_string()).collect(),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     serde_json::to_writer_pretty(&mut out, &json)?;
     writeln!(out)?;
     Ok(())
@@ -160,7 +163,7 @@ pub fn print_text<N: Network + 'static>(
     history: &[Iteration],
     folder: &Folder,
 ) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     let stopped = if complete { "" } else { ", stopped early" };
     writeln!(out, "{} iterations in {:.1} s{stopped}\n", training.iteration(), training.seconds())?;
     writeln!(out, "{}", course(history))?;
@@ -228,12 +231,12 @@ mod tests {
     #[test]
     fn a_checkpoint_says_what_computed_the_network() {
         let old = r#"{"data": "data", "dataset": "mnist", "values": null}"#;
-        let mut about: About = serde_json::from_str(old).unwrap();
+        let mut about: NetworkTraining = serde_json::from_str(old).unwrap();
         assert_eq!(about.backend, Backend::Cpu);
         about.backend = Backend::Burn;
         let words = serde_json::to_string(&about).unwrap();
         assert!(words.contains(r#""backend":"burn""#), "{words}");
-        let again: About = serde_json::from_str(&words).unwrap();
+        let again: NetworkTraining = serde_json::from_str(&words).unwrap();
         assert_eq!(again.backend, Backend::Burn);
     }
 

@@ -13,6 +13,9 @@ use serde::Serialize;
 pub enum Verdict {
     #[serde(rename = "holds")]
     Holds,
+    /// Nothing speaks against it, but some of its numbers decide nothing.
+    #[serde(rename = "holds where decided")]
+    WhereDecided,
     #[serde(rename = "holds partly")]
     Partly,
     #[serde(rename = "does not hold")]
@@ -22,10 +25,30 @@ pub enum Verdict {
     NotDecided,
 }
 
+impl Verdict {
+    /// On a claim with those parts. One that is not decided is not left out: without it a claim may
+    /// fail, but not hold.
+    fn of_all(parts: &[Self]) -> Self {
+        let all = |verdicts: &[Self]| parts.iter().all(|part| verdicts.contains(part));
+        if all(&[Self::NotDecided]) {
+            Self::NotDecided
+        } else if all(&[Self::Holds]) {
+            Self::Holds
+        } else if all(&[Self::Holds, Self::WhereDecided, Self::NotDecided]) {
+            Self::WhereDecided
+        } else if all(&[Self::DoesNotHold, Self::NotDecided]) {
+            Self::DoesNotHold
+        } else {
+            Self::Partly
+        }
+    }
+}
+
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Holds => "holds",
+            Self::WhereDecided => "holds where decided",
             Self::Partly => "holds partly",
             Self::DoesNotHold => "does not hold",
             Self::NotDecided => "not decided",
@@ -52,6 +75,8 @@ pub struct Part {
     pub asked: usize,
     /// How many must be yes; all if not said.
     pub enough: Option<usize>,
+    /// Whether the claim says so, or the number only stands beside it.
+    pub is_claimed: bool,
     pub answers: Vec<Answer>,
 }
 
@@ -92,7 +117,13 @@ impl Part {
     fn all(question: &'static str, answers: impl IntoIterator<Item = Option<Answer>>) -> Self {
         let answers: Vec<Option<Answer>> = answers.into_iter().collect();
         let asked = answers.len();
-        Self { question, asked, enough: None, answers: answers.into_iter().flatten().collect() }
+        let answers = answers.into_iter().flatten().collect();
+        Self { question, asked, enough: None, is_claimed: true, answers }
+    }
+
+    /// A question that the claim does not ask, for comparison.
+    fn beside(question: &'static str, answers: impl IntoIterator<Item = Option<Answer>>) -> Self {
+        Self { is_claimed: false, ..Self::all(question, answers) }
     }
 
     fn verdict(&self) -> Verdict {
@@ -105,6 +136,7 @@ impl Part {
                 Verdict::NotDecided
             }
             (0, 0) => Verdict::NotDecided,
+            (yes, 0) if yes < self.answers.len() => Verdict::WhereDecided,
             (_, 0) => Verdict::Holds,
             (0, _) => Verdict::DoesNotHold,
             _ => Verdict::Partly,
@@ -127,27 +159,16 @@ impl Part {
 
 impl Claim {
     fn new(id: &'static str, statement: &'static str, parts: Vec<Part>) -> Self {
-        let verdicts: Vec<Verdict> = parts
-            .iter()
-            .map(Part::verdict)
-            .filter(|verdict| *verdict != Verdict::NotDecided)
-            .collect();
-        let verdict = if verdicts.is_empty() {
-            Verdict::NotDecided
-        } else if verdicts.iter().all(|verdict| *verdict == Verdict::Holds) {
-            Verdict::Holds
-        } else if verdicts.iter().all(|verdict| *verdict == Verdict::DoesNotHold) {
-            Verdict::DoesNotHold
-        } else {
-            Verdict::Partly
-        };
+        let claimed = parts.iter().filter(|part| part.is_claimed);
+        let verdict = Verdict::of_all(&claimed.map(Part::verdict).collect::<Vec<_>>());
         Self { id, statement, verdict, parts }
     }
 
     /// How much of it was measured, unless all was: "3 of 8 numbers".
     pub fn coverage(&self) -> Option<String> {
-        let answered: usize = self.parts.iter().map(|part| part.answers.len()).sum();
-        let asked: usize = self.parts.iter().map(|part| part.asked).sum();
+        let claimed = || self.parts.iter().filter(|part| part.is_claimed);
+        let answered: usize = claimed().map(|part| part.answers.len()).sum();
+        let asked: usize = claimed().map(|part| part.asked).sum();
         (answered < asked).then(|| format!("{answered} of {asked} numbers"))
     }
 }

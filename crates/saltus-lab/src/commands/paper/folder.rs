@@ -4,8 +4,8 @@ use super::cell::{Cell, Protocol};
 use super::measure::Row;
 use crate::study::SAMPLERS;
 use saltus::Balancing;
+use saltus::files::{Durability, atomic_write};
 use saltus_cli::failure::Failure;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The folder of a study.
@@ -86,15 +86,7 @@ impl Folder {
 
     /// Writes a file beside its place and moves it there.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-        let beside = path.with_extension("partial");
-        let whole = || {
-            let mut file = std::fs::File::create(&beside)?;
-            file.write_all(bytes)?;
-            // On disk before it has its name: a power cut leaves all of it or nothing.
-            file.sync_all()?;
-            std::fs::rename(&beside, path)
-        };
-        whole()
+        atomic_write(path, bytes, Durability::Now)
             .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
     }
 }

@@ -139,7 +139,7 @@ pub fn print_json(
         bound: judged,
         files: files.iter().map(|path| path.display().to_string()).collect(),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = saltus_cli::out::stdout();
     serde_json::to_writer_pretty(&mut out, &json)?;
     writeln!(out)?;
     Ok(())
@@ -151,7 +151,7 @@ pub fn print_text(
     judged: Option<&Judged>,
     files: &[&Path],
 ) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = saltus_cli::out::stdout();
     let stopped = if trained.complete { "" } else { ", stopped early" };
     let kept = trained.best.map(|epoch| format!("; kept as after epoch {epoch}"));
     let kept = kept.unwrap_or_default();

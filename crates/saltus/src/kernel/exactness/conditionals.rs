@@ -13,7 +13,7 @@ use crate::kernel::gibbs::{Gibbs, Scan};
 use crate::kernel::hamming_ball::HammingBall;
 use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
-use crate::model::{Model, Rung};
+use crate::model::{Model, Rung, Sweep, SweptChains};
 use crate::rng::{ChainRng, Stream};
 use crate::space::Space;
 use std::sync::Arc;
@@ -102,30 +102,37 @@ fn sweeps_in_vector_loops_follow_the_law_of_sweeps_site_by_site() {
     }
 }
 
+/// One sweep of one chain by the model itself, if it makes one.
+fn sweep_once<M: Model>(model: &M, state: &mut [u8], rung: Rung<'_>) -> Option<Sweep> {
+    let (rngs, done) = (&mut [ChainRng::new(7, Stream::Chain(0))], &mut [Sweep::default()]);
+    let betas = &[rung.beta];
+    let chains = SweptChains { states: state, betas, base: rung.base, rngs, done };
+    model.sweep(chains, &mut model.new_cache(1)).then(|| done[0])
+}
+
 #[test]
-fn sweeps_in_vector_loops_are_for_lattices_of_even_sides_and_uniform_bases() {
+fn sweeps_in_vector_loops_are_for_uniform_bases() {
     let sweep = |lattice: Lattice, base: Option<&Base>| {
         let sites = lattice.sites();
         let model = Pairwise::ising_lattice(lattice, 0.35, vec![0.0; sites]).unwrap();
-        let mut rng = ChainRng::new(7, Stream::Chain(0));
-        let rung = Rung { beta: 0.5, base };
-        model.sweep(&mut vec![0; sites], 0, &mut model.new_cache(1), rung, &mut rng)
+        sweep_once(&model, &mut vec![0; sites], Rung { beta: 0.5, base })
     };
-    assert_eq!(sweep(Lattice::periodic(3, 4).unwrap(), None), None);
+    assert!(sweep(Lattice::periodic(3, 4).unwrap(), None).is_some());
     let space = Space::new(12, 2).unwrap();
     let even = Lattice::free(3, 4).unwrap();
     assert!(sweep(even, Some(&Base::uniform(&space))).is_some());
     let biased = Base::new(space, vec![0.1; 12]).unwrap();
-    assert_eq!(sweep(even, Some(&biased)), None);
+    for lattice in [even, Lattice::periodic(3, 4).unwrap()] {
+        assert_eq!(sweep(lattice, Some(&biased)), None);
+    }
 }
 
 #[test]
 fn a_sweep_without_a_base_is_at_the_model_whatever_its_beta() {
     let model = Pairwise::ising_lattice(Lattice::free(4, 4).unwrap(), 0.6, vec![0.3; 16]).unwrap();
     let sweep = |beta| {
-        let (mut state, mut rng) = (vec![0; 16], ChainRng::new(7, Stream::Chain(0)));
-        let rung = Rung { beta, base: None };
-        let swept = model.sweep(&mut state, 0, &mut model.new_cache(1), rung, &mut rng);
+        let mut state = vec![0; 16];
+        let swept = sweep_once(&model, &mut state, Rung { beta, base: None });
         (swept.unwrap(), state)
     };
     assert_eq!(sweep(0.0), sweep(1.0));

@@ -36,7 +36,10 @@ pub(super) fn check_jumps<M: Model, K: Kernel<M>>(
     let (invariance, balance) = (invariance_error(&jumped, &p), balance_error(&jumped, &p));
     assert!(invariance < tolerance, "{name}: the law of the jumps is off by {invariance:e}");
     assert!(balance < tolerance, "{name}: detailed balance of the jumps is off by {balance:e}");
-    assert!(p.iter().enumerate().all(|(x, row)| row[x] == 0.0), "{name}: a jump changes something");
+    // Four free sites or fewer, so that the step in N + 1 which is no jump is more than one in 64.
+    let rest = 1.0 / (model.space().free_sites() + 1) as f64;
+    let stays = |(x, row): (usize, &Vec<f64>)| jumped[x] == 0.0 || (row[x] - rest).abs() < 1e-12;
+    assert!(p.iter().enumerate().all(stays), "{name}: a jump changes something");
 }
 
 #[test]

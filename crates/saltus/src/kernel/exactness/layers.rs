@@ -1,4 +1,4 @@
-//! Gibbs sampling of a machine layer by layer, which has a path of densities of its own.
+//! Gibbs sampling of an RBM layer by layer, which has a path of densities of its own.
 
 use super::tools::{
     At, DOUBLE, Matrix, SINGLE, all_states, balance_error, check_bookkeeping, index_of,
@@ -13,7 +13,7 @@ use crate::model::rbm::Rbm;
 use crate::rng::{ChainRng, Stream};
 use std::sync::Arc;
 
-/// A machine by its definition: everything in double precision from the same tables.
+/// An RBM by its definition: everything in double precision from the same tables.
 struct Machine {
     rbm: Rbm,
     values: usize,

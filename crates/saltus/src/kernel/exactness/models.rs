@@ -180,7 +180,7 @@ pub(super) fn fhmm(values: usize) -> Fhmm {
     Fhmm::simulate(2, if values == 2 { 2 } else { 1 }, values, 5).unwrap()
 }
 
-/// The tiny machine that the golden numbers below are for.
+/// The tiny RBM that the golden numbers below are for.
 pub(super) fn rbm() -> Rbm {
     let weight = [0.5, -0.3, 0.8, 0.1, 0.9, -0.7, -0.6, 0.4, 0.2, 0.3, -0.5, 1.0];
     let visible_bias = [0.1, -0.2, 0.3, 0.0, 0.5, -0.4];

@@ -7,9 +7,6 @@ use crate::math::{Arithmetic, exp_and_complement, larger, smaller};
 pub(super) trait Formula {
     /// Whether entries must be divided by their sum.
     const NORMALISES: bool = false;
-    /// Whether `inverse` is that of the summed weights of the other values alone: without the one of
-    /// the current value, which would swallow small sums.
-    const NEEDS_OTHERS: bool = false;
     /// For a site with two values: three numbers that `finish` makes the row from. In two halves,
     /// because a processor that looks far ahead in short loops cannot do so in long ones.
     fn begin<A: Arithmetic, W: Balance>(h: f32, diff: f32) -> (f32, f32, f32);
@@ -84,39 +81,6 @@ impl Formula for Euler {
     #[inline(always)]
     fn own(nu: f32) -> f32 {
         nu
-    }
-}
-
-pub(super) struct Metropolised;
-impl Formula for Metropolised {
-    const NEEDS_OTHERS: bool = true;
-    #[inline(always)]
-    fn begin<A: Arithmetic, W: Balance>(h: f32, diff: f32) -> (f32, f32, f32) {
-        let power = W::power::<A>(diff);
-        let t = W::weight(power);
-        (smaller(t, 1.0), larger(1.0 - t, 0.0), h * W::symmetric(power) * larger(t, 1.0))
-    }
-    #[inline(always)]
-    fn finish<A: Arithmetic>(most: f32, surplus: f32, exponent: f32) -> (f32, f32) {
-        Interpolated::finish::<A>(most, surplus, exponent)
-    }
-    #[inline(always)]
-    fn move_and_keep<A: Arithmetic, W: Balance>(
-        h: f32,
-        power: f32,
-        total: f32,
-        inverse: f32,
-    ) -> (f32, f32) {
-        let t = W::weight(power);
-        let rest = total - smaller(t, 1.0);
-        let most = t / rest;
-        let (keep, leave) = exp_and_complement::<A>(h * rest * W::symmetric(power));
-        // What could never leave, spread over the values that are less likely than the current one.
-        (most * leave, most * A::mul_add(larger(1.0 - t, 0.0), inverse, keep))
-    }
-    #[inline(always)]
-    fn own(_nu: f32) -> f32 {
-        0.0
     }
 }
 

@@ -51,7 +51,6 @@ impl ValueRows {
             let from = &from[start..][..length];
             let own = &widen(from)[..length];
             let total = &mut [0.0f32; TILE][..length];
-            let others = &mut [0.0f32; TILE][..length];
             for value in 0..values {
                 let entries = &mut probabilities[value * sites + start..][..length];
                 let diff = &diff[value * sites + start..][..length];
@@ -62,15 +61,12 @@ impl ValueRows {
                         weight = select(exists[value * sites + start + site] != 0, weight, 0.0);
                     }
                     total[site] += weight;
-                    if F::NEEDS_OTHERS {
-                        others[site] += select(own[site] == value as i32, 0.0, weight);
-                    }
                 }
             }
             let inverse = &mut [0.0f32; TILE][..length];
             for site in 0..length {
                 nans += u32::from(total[site].is_nan());
-                inverse[site] = 1.0 / if F::NEEDS_OTHERS { others[site] } else { total[site] };
+                inverse[site] = 1.0 / total[site];
             }
             let stay = &mut [0.0f32; TILE][..length];
             let moved = &mut [0.0f32; TILE][..length];

@@ -1,4 +1,4 @@
-//! The exact normaliser of a machine with few hidden units, and exact draws, by listing the states
+//! The exact normaliser of an RBM with few hidden units, and exact draws, by listing the states
 //! of the hidden units.
 //!
 //! Given the hidden units, sites are independent: Z = Σₕ e^(c·h) Πₙ Σⱼ e^(bₙ(j) + Σₘ hₘ Wₘₙ(j)). States
@@ -13,7 +13,7 @@ use crate::rng::ChainRng;
 use crate::workers::Workers;
 use rayon::prelude::*;
 
-/// Machines with more hidden units have too many states to list.
+/// RBMs with more hidden units have too many states to list.
 pub const MOST_HIDDEN: usize = 25;
 /// Units that change within a part of the list; a part begins afresh, so that rounding cannot add up.
 const PART_UNITS: usize = 12;
@@ -24,7 +24,7 @@ const LARGEST_EXPONENT: f64 = 600.0;
 /// Running products side by side.
 const LANES: usize = 8;
 
-/// What listing the hidden states of a machine found.
+/// What listing the hidden states of an RBM found.
 ///
 /// ```
 /// use saltus::model::rbm::Rbm;
@@ -117,7 +117,7 @@ impl<'a> List<'a> {
     fn new(machine: &'a Rbm) -> Result<Self, ModelError> {
         if machine.hidden > MOST_HIDDEN {
             return Err(ModelError::invalid(format!(
-                "the exact normaliser needs at most {MOST_HIDDEN} hidden units, the machine has {}",
+                "the exact normaliser needs at most {MOST_HIDDEN} hidden units, the RBM has {}",
                 machine.hidden
             )));
         }
@@ -251,7 +251,7 @@ mod tests {
     use crate::rng::Stream;
     use crate::space::States;
 
-    /// All states of the sites of a small machine, and log π of each.
+    /// All states of the sites of a small RBM, and log π of each.
     fn by_sites(machine: &Rbm) -> (Vec<Vec<u8>>, Vec<f64>) {
         let (sites, values) = (machine.space.sites(), machine.space.values());
         let states: Vec<Vec<u8>> = (0..values.pow(sites as u32))

@@ -1,4 +1,4 @@
-//! Exact differences of a machine: what log π gains if one site takes another value.
+//! Exact differences of an RBM: what log π gains if one site takes another value.
 //!
 //! Σ softplus(a + Wⱼ − Wᵢ) − softplus(a) is the logarithm of a product of mixtures
 //! (off·e^Wᵢ + on·e^Wⱼ) / e^Wᵢ: a few multiplications per unit instead of a logarithm.

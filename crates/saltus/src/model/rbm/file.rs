@@ -1,22 +1,69 @@
-//! Machines from safetensors files, and why a file is not one.
+//! RBMs from safetensors files, and why a file is not one.
 
 use super::Rbm;
 use crate::tensor_file::{self, Tensors};
 use std::path::Path;
 
-/// Reads a machine from a file; the error is the reason alone.
-pub(super) fn read(path: &Path) -> Result<Rbm, String> {
-    machine(&Tensors::new(&tensor_file::read(path)?)?, "")
+/// Reads an RBM from a file whose tensors may have other names; the error is the reason alone. With it comes
+/// what was assumed.
+pub(super) fn read(path: &Path, names: &[(String, String)]) -> Result<(Rbm, Vec<String>), String> {
+    let bytes = tensor_file::read(path)?;
+    let file = Tensors::new(&bytes)?;
+    let mut assumed = Vec::new();
+    let rbm = mapped(&file, "", names, &mut assumed)?;
+    Ok((rbm, assumed))
 }
 
-/// The machine whose tensors have names with that prefix.
+/// The parts of an RBM, and what others call them.
+const PARTS: [(&str, &[&str]); 4] = [
+    ("weight", &["W", "w", "weights", "rbm.W"]),
+    ("hidden_bias", &["c", "h_bias", "hbias", "bh", "bias_h", "hidden.bias", "rbm.h_bias"]),
+    ("visible_bias", &["b", "a", "v_bias", "vbias", "bv", "bias_v", "visible.bias", "rbm.v_bias"]),
+    ("data_mean", &[]),
+];
+
+/// The tensor that is a part: the one that was named, our own name, or the only one of those that others use.
+fn tensor_of(
+    file: &Tensors<'_>,
+    part: &str,
+    names: &[(String, String)],
+    assumed: &mut Vec<String>,
+) -> String {
+    if let Some((_, name)) = names.iter().find(|(own, _)| own == part) {
+        return name.clone();
+    }
+    let others = PARTS.iter().find(|(own, _)| *own == part).map_or(&[][..], |(_, others)| *others);
+    let found: Vec<&&str> = others.iter().filter(|name| file.contains(name)).collect();
+    match found[..] {
+        [name] if !file.contains(part) => {
+            assumed.push(format!("{part} is {name}"));
+            (*name).to_string()
+        }
+        _ => part.to_owned(),
+    }
+}
+
+/// The RBM whose tensors have names with that prefix.
 pub(crate) fn machine(file: &Tensors<'_>, prefix: &str) -> Result<Rbm, String> {
-    let name = |name: &str| format!("{prefix}{name}");
-    let (hidden_bias, shape) = file.floats(&name("hidden_bias"))?;
+    mapped(file, prefix, &[], &mut Vec::new())
+}
+
+fn mapped(
+    file: &Tensors<'_>,
+    prefix: &str,
+    names: &[(String, String)],
+    assumed: &mut Vec<String>,
+) -> Result<Rbm, String> {
+    let mut name = |part: &str| match prefix {
+        "" => tensor_of(file, part, names, assumed),
+        prefix => format!("{prefix}{part}"),
+    };
+    let [weight, hidden_bias, visible_bias, data_mean] = PARTS.map(|(part, _)| name(part));
+    let (hidden_bias, shape) = file.floats(&hidden_bias)?;
     let [hidden] = shape[..] else {
         return Err(format!("tensor {prefix}hidden_bias has shape {shape:?}, expected [hidden]"));
     };
-    let (visible_bias, visible_shape) = file.floats(&name("visible_bias"))?;
+    let (visible_bias, visible_shape) = file.floats(&visible_bias)?;
     let values = match visible_shape[..] {
         [_] => 2,
         [_, values] if values != 2 => values,
@@ -28,13 +75,41 @@ pub(crate) fn machine(file: &Tensors<'_>, prefix: &str) -> Result<Rbm, String> {
         }
     };
     let shape = [&[hidden], &visible_shape[..]].concat();
-    let weight = file.floats_of_shape(&name("weight"), &shape)?;
-    let data_mean = match file.contains(&name("data_mean")) {
-        true => Some(file.floats_of_shape(&name("data_mean"), &visible_shape)?),
+    let weight = match weight.strip_suffix(".T") {
+        // Named as transposed, unless that is the tensor's own name.
+        Some(name) if !file.contains(&weight) => transposed(file, name, &shape)?,
+        _ if file.floats(&weight)?.1 != shape && is_transposed(file, &weight, &shape) => {
+            assumed.push(format!("{weight} is transposed"));
+            transposed(file, &weight, &shape)?
+        }
+        _ => file.floats_of_shape(&weight, &shape)?,
+    };
+    let data_mean = match file.contains(&data_mean) {
+        true => Some(file.floats_of_shape(&data_mean, &visible_shape)?),
         false => None,
     };
     Rbm::new(values, &weight, &hidden_bias, &visible_bias, data_mean.as_deref())
         .map_err(|error| format!("{prefix}{error}"))
+}
+
+fn is_transposed(file: &Tensors<'_>, name: &str, shape: &[usize]) -> bool {
+    let reversed: Vec<usize> = shape.iter().rev().copied().collect();
+    shape.len() == 2 && file.floats(name).is_ok_and(|(_, found)| found == reversed)
+}
+
+/// Weights that are kept as [visible, hidden].
+fn transposed(file: &Tensors<'_>, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
+    let &[hidden, visible] = shape else {
+        return Err(format!(
+            "tensor {name} has {} dimensions: only two are transposed",
+            shape.len()
+        ));
+    };
+    let numbers = file.floats_of_shape(name, &[visible, hidden])?;
+    Ok((0..hidden)
+        .flat_map(|h| (0..visible).map(move |v| (h, v)))
+        .map(|(h, v)| numbers[v * hidden + h])
+        .collect())
 }
 
 #[cfg(test)]
@@ -99,10 +174,10 @@ mod tests {
         assert!(reason("/nowhere/at/all").starts_with("cannot be read: "));
         let path = file(&folder, &bias, same);
         assert_eq!(reason(&path), "has no tensor weight; it has hidden_bias, visible_bias");
-        let path = file(&folder, &with(("weight", Dtype::F64, &[2, 3])), same);
-        assert_eq!(reason(&path), "tensor weight has type F64, expected F32");
-        let path = file(&folder, &with(("weight", F32, &[3, 2])), same);
-        assert_eq!(reason(&path), "tensor weight has shape [3, 2], expected [2, 3]");
+        let path = file(&folder, &with(("weight", Dtype::I32, &[2, 3])), same);
+        assert_eq!(reason(&path), "tensor weight has type I32, expected F32");
+        let path = file(&folder, &with(("weight", F32, &[3, 3])), same);
+        assert_eq!(reason(&path), "tensor weight has shape [3, 3], expected [2, 3]");
         let mut tensors = with(("weight", F32, &[2, 3])).to_vec();
         tensors.push(("data_mean", F32, &[4]));
         let path = file(&folder, &tensors, same);
@@ -119,5 +194,45 @@ mod tests {
             }
         });
         assert_eq!(reason(&path), "weight[4] is inf, not a number a model can use");
+    }
+
+    /// The same weights under other names, transposed, and in other types.
+    #[test]
+    fn weights_of_others_are_read_and_what_was_assumed_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let weight = [0.5, -1.0, 0.25, 2.0, 1.5, -0.125f32];
+        let (hidden_bias, visible_bias) = ([0.5, -0.25], [1.0, 0.5, -2.0f32]);
+        let expected = Rbm::new(2, &weight, &hidden_bias, &visible_bias, None).unwrap();
+        let flipped: Vec<f32> = (0..6).map(|at| weight[at % 2 * 3 + at / 2]).collect();
+        let doubles = |numbers: &[f32]| -> Vec<u8> {
+            numbers.iter().flat_map(|number| f64::from(*number).to_le_bytes()).collect()
+        };
+        let write = |names: [&str; 3], weight: (&[f32], &[usize])| {
+            let data = [doubles(weight.0), doubles(&hidden_bias), doubles(&visible_bias)];
+            let shapes = [weight.1.to_vec(), vec![2], vec![3]];
+            let views = names.iter().zip(&data).zip(shapes).map(|((name, data), shape)| {
+                (*name, TensorView::new(Dtype::F64, shape, data).unwrap())
+            });
+            let path = folder.path().join("other.safetensors");
+            serialize_to_file(views, None, &path).unwrap();
+            path
+        };
+        let log_prob = |rbm: &Rbm| {
+            let mut out = [0.0; 2];
+            let states = crate::space::States::new(&[1, 0, 1, 0, 1, 1], 3);
+            rbm.log_prob(states, &mut rbm.new_cache(2), &mut out).unwrap();
+            out
+        };
+        let path = write(["W", "c", "b"], (&flipped, &[3, 2]));
+        let (rbm, assumed) = read(&path, &[]).unwrap();
+        assert_eq!(log_prob(&rbm), log_prob(&expected));
+        assert_eq!(
+            assumed,
+            ["weight is W", "hidden_bias is c", "visible_bias is b", "W is transposed"]
+        );
+        let map = [("weight", "x.T"), ("hidden_bias", "y"), ("visible_bias", "z")];
+        let map = map.map(|(own, name)| (own.to_owned(), name.to_owned()));
+        let path = write(["x", "y", "z"], (&flipped, &[3, 2]));
+        assert_eq!(log_prob(&read(&path, &map).unwrap().0), log_prob(&expected));
     }
 }

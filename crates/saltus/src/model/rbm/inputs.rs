@@ -12,7 +12,7 @@ use pulp::{Simd, WithSimd};
 const PANEL: usize = 32;
 /// A sum of as many rows as a state names must stay below this.
 const LARGEST_SUM: f64 = (1u32 << 30) as f64;
-/// Coarsest spacing of weights; a machine whose inputs reach further adds in double precision.
+/// Coarsest spacing of weights; an RBM whose inputs reach further adds in double precision.
 const COARSEST: f64 = 1.0 / (1 << 17) as f64;
 
 /// Rows of weights, ready to be added up.
@@ -26,7 +26,7 @@ pub(super) struct Inputs {
 enum Rows {
     /// In units of `quantum`; panels of hidden units, each with all rows.
     Exact { panels: Vec<i32>, count: usize, quantum: f64 },
-    /// For machines with weights so large that others would vanish beside them.
+    /// For RBMs with weights so large that others would vanish beside them.
     Double { weights: Vec<f32>, stride: usize },
 }
 

@@ -1,4 +1,4 @@
-//! The two layers of a machine apart: inputs of the hidden units given the sites, and the reverse.
+//! The two layers of an RBM apart: inputs of the hidden units given the sites, and the reverse.
 
 use super::{Draws, Rbm, RbmCache};
 use crate::math::{log_sum_exp, logistic, softplus};

@@ -232,7 +232,7 @@ fn draws_of_the_parameters_are_averaged() {
     let lattices = claims.iter().find(|claim| claim.id == "C5").unwrap();
     assert_eq!(lattices.verdict, Verdict::Holds);
     assert_eq!(lattices.parts[0].answers.len(), 1);
-    assert_eq!(lattices.parts[0].numbers(), "ising-high (dlmcf) 1.19");
+    assert_eq!(lattices.parts[0].numbers(), "ising-high (pas) 1.60");
 }
 
 /// What the claims say of rows that some were taken from.
@@ -357,6 +357,33 @@ fn chains_that_have_hardly_moved_only_bound() {
         }
     });
     assert_eq!(find(&claims, "C11").verdict, Verdict::NotDecided);
+}
+
+#[test]
+fn a_part_that_is_not_decided_keeps_a_claim_from_holding() {
+    let hmm = |row: &Row| row.target().is_some_and(|target| Target::FHMM.contains(&target));
+    let claims = claims(|row| {
+        if hmm(row) && row.weight.is_none() {
+            scale(row, 1000.0);
+            drift(row);
+        }
+    });
+    let claim = find(&claims, "C7");
+    assert_eq!(claim.parts[0].verdict(), Verdict::NotDecided);
+    assert_eq!(claim.parts.last().unwrap().verdict(), Verdict::Holds);
+    assert_eq!(claim.verdict, Verdict::WhereDecided);
+}
+
+#[test]
+fn what_stands_beside_a_claim_does_not_decide_it() {
+    let claims = claims(|row| {
+        if row.sampler == Method::Dlmcf && row.target.starts_with("ising") {
+            scale(row, 10.0);
+        }
+    });
+    let claim = find(&claims, "C5");
+    let beside = claim.parts.iter().find(|part| !part.is_claimed).unwrap();
+    assert_eq!((beside.verdict(), claim.verdict), (Verdict::Partly, Verdict::Holds));
 }
 
 #[test]

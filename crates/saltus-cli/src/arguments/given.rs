@@ -1,0 +1,156 @@
+//! What is known of a model's states.
+
+use super::ModelArguments;
+use super::groups::{OneHotGroups, SumGroups};
+use crate::failure::Failure;
+use clap::Args;
+use saltus::names::unknown;
+use saltus::zoo::read::{SiteNames, bytes_of, evidence};
+use saltus::zoo::{Given, ModelSpec};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Sites that are fixed. Global, so that it may stand before or after a model's name.
+#[derive(Clone, Debug, Default, Args)]
+pub struct GivenArguments {
+    /// Fix sites at values, both counted from 0 or as the model's file names them
+    #[arg(
+        long,
+        global = true,
+        value_name = "SITE=VALUE,…",
+        value_delimiter = ',',
+        help_heading = "Model"
+    )]
+    pub clamp: Vec<Fixed>,
+    /// Fix the sites that a file of UAI evidence names, at its values
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Model")]
+    pub evidence: Option<PathBuf>,
+    /// Groups of bits of which exactly one is 1, such as 0-3,4-7 or 0+2+5 or every:4; or a file with a group per
+    /// line
+    #[arg(long, global = true, value_name = "GROUPS|FILE", help_heading = "Model")]
+    pub one_hot: Option<OneHotGroups>,
+    /// Sums that are fixed: 12 of all sites, 3:0-9,2:10-19 of some; or a file with a sum and its sites per line
+    #[arg(long, global = true, value_name = "SUMS|FILE", help_heading = "Model")]
+    pub fixed_sum: Option<SumGroups>,
+}
+
+/// A site and its value, by numbers or names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fixed {
+    site: String,
+    value: String,
+}
+
+impl FromStr for Fixed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim().split_once('=') {
+            Some((site, value)) if !site.is_empty() && !value.is_empty() => {
+                Ok(Self { site: site.trim().to_owned(), value: value.trim().to_owned() })
+            }
+            _ => Err(format!("'{text}' is not SITE=VALUE, such as 3=1")),
+        }
+    }
+}
+
+impl Fixed {
+    /// Its numbers, if it is made of them.
+    fn numbers(&self) -> Option<(usize, u8)> {
+        Some((self.site.parse().ok()?, self.value.parse().ok()?))
+    }
+
+    /// Its numbers among sites that have names.
+    fn among(&self, names: &[SiteNames]) -> Result<(usize, u8), String> {
+        let by_name = |given: &str, kind: &str, known: Vec<&str>| match given.parse() {
+            Ok(number) => Ok(number),
+            Err(_) => known
+                .iter()
+                .position(|name| *name == given)
+                .ok_or_else(|| unknown(kind, given, known.iter().take(MOST_NAMED).copied())),
+        };
+        let sites = names.iter().map(|name| name.site.as_str()).collect();
+        let site: usize = by_name(&self.site, "site", sites)?;
+        let values = names.get(site).map(|name| name.values.iter().map(String::as_str).collect());
+        let value = by_name(&self.value, "value", values.unwrap_or_default())?;
+        u8::try_from(value).map(|value| (site, value)).map_err(|_| format!("{value} is no value"))
+    }
+}
+
+/// Names that a sentence lists.
+const MOST_NAMED: usize = 20;
+
+impl GivenArguments {
+    /// Whether anything is known.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--clamp", !self.clamp.is_empty()),
+            ("--evidence", self.evidence.is_some()),
+            ("--one-hot", self.one_hot.is_some()),
+            ("--fixed-sum", self.fixed_sum.is_some()),
+        ];
+        options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    /// What is known of a model's states.
+    pub fn read(&self, model: &ModelArguments) -> Result<Given, Failure> {
+        let of_option =
+            |option: &'static str| move |why: String| Failure::Usage(format!("{option}: {why}"));
+        let one_hot = self.one_hot.as_ref().map_or(Ok(Vec::new()), OneHotGroups::read);
+        let sums = self.fixed_sum.as_ref().map_or(Ok(Vec::new()), SumGroups::read);
+        Ok(Given {
+            evidence: self.fixed_sites(model)?,
+            one_hot: one_hot.map_err(of_option("--one-hot"))?,
+            sums: sums.map_err(of_option("--fixed-sum"))?,
+        })
+    }
+
+    /// The fixed sites of a model and their values.
+    fn fixed_sites(&self, model: &ModelArguments) -> Result<Vec<(usize, u8)>, Failure> {
+        let mut fixed = Vec::new();
+        if let Some(path) = &self.evidence {
+            let failed = |reason| Failure::Failed(format!("{}: {reason}", path.display()));
+            fixed.extend(evidence(&bytes_of(path)?).map_err(failed)?);
+        }
+        let names = match self.clamp.iter().any(|one| one.numbers().is_none()) {
+            true => names_of(model)?,
+            false => Vec::new(),
+        };
+        for one in &self.clamp {
+            let numbers = one.numbers().map_or_else(|| one.among(&names), Ok);
+            fixed.push(numbers.map_err(|reason| Failure::Usage(format!("--clamp: {reason}")))?);
+        }
+        Ok(fixed)
+    }
+}
+
+/// What a model's file calls its sites.
+fn names_of(model: &ModelArguments) -> Result<Vec<SiteNames>, Failure> {
+    match model {
+        ModelArguments::Zoo(ModelSpec::File(spec)) => Ok(spec.names()?),
+        _ => Ok(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names() {
+        let fixed = |text: &str| text.parse::<Fixed>().unwrap();
+        assert_eq!(fixed("3=1").numbers(), Some((3, 1)));
+        let site = |site: &str, values: &[&str]| SiteNames {
+            site: site.to_owned(),
+            values: values.iter().map(|value| (*value).to_owned()).collect(),
+        };
+        let names = [site("rain", &["yes", "no"]), site("grass", &["wet", "dry"])];
+        assert_eq!(fixed("grass=dry").among(&names), Ok((1, 1)));
+        assert_eq!(fixed("0=no").among(&names), Ok((0, 1)));
+        assert!(fixed("gras=dry").among(&names).unwrap_err().contains("did you mean 'grass'"));
+        assert!(fixed("rain=may").among(&names).unwrap_err().contains("known: yes, no"));
+        for wrong in ["3", "=1", "3=", ""] {
+            assert!(wrong.parse::<Fixed>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `saltus log-z`: log Z of any model, by a ladder of temperatures or by annealing.
+
+use crate::arguments::{LogZArguments, LogZMethod, ladder_settings, path_sampler};
+use crate::failure::{Failure, Finish};
+use crate::model::{self, Context, with_model};
+use crate::number::with_error;
+use crate::progress::View;
+use crate::{announce, interrupt, ladder};
+use saltus::ais::{Ais, AisSettings};
+use saltus::files::{Durability, atomic_write};
+use saltus::temper::TemperReport;
+use saltus::zoo::{Title, UseModel};
+use saltus::{Ended, Model, Run};
+use serde::Serialize;
+use std::io::Write;
+
+/// Estimates and prints.
+pub fn run(arguments: &LogZArguments) -> Result<Finish, Failure> {
+    crate::out::goes_elsewhere(arguments.uai.is_some());
+    let chains = arguments.run.chains.unwrap_or(16);
+    let given = arguments.run.given.read(&arguments.model)?;
+    let context =
+        Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
+    with_model(&arguments.model, context, Estimating { arguments })?
+}
+
+struct Estimating<'a> {
+    arguments: &'a LogZArguments,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed {
+    log_z: f64,
+    log_z_se: Option<f64>,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    method: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tempering: Option<TemperReport>,
+}
+
+impl UseModel for Estimating<'_> {
+    type Output = Result<Finish, Failure>;
+
+    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
+        let arguments = self.arguments;
+        let heading = model::heading(&title, model.shown_space());
+        announce(&heading, arguments.run.json, arguments.run.quiet)?;
+        interrupt::listen();
+        let (printed, ended) = match arguments.method {
+            None | Some(LogZMethod::Temper) => by_ladder(&model, arguments)?,
+            Some(LogZMethod::Ais) => by_annealing(&model, arguments)?,
+        };
+        let Some(printed) = printed else {
+            let reason = ended.to_string();
+            return Err(Failure::Failed(format!("log Z was not found: {reason}")));
+        };
+        if let Some(path) = &arguments.uai {
+            let text = format!("PR\n{}\n", printed.log_z / std::f64::consts::LN_10);
+            atomic_write(path, text.as_bytes(), Durability::Now).map_err(|error| {
+                Failure::Failed(format!("cannot write {}: {error}", path.display()))
+            })?;
+        }
+        print(&printed, arguments.run.json)?;
+        Ok(Finish::from(&ended))
+    }
+}
+
+fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
+    let mut out = crate::out::stdout();
+    if json {
+        serde_json::to_writer_pretty(&mut out, printed)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    match &printed.tempering {
+        Some(tempering) => write!(out, "{}", ladder::words(tempering))?,
+        None => writeln!(
+            out,
+            "log Z = {} by {}",
+            with_error(Some(printed.log_z), printed.log_z_se),
+            printed.method
+        )?,
+    }
+    Ok(())
+}
+
+type Estimated = Result<(Option<Printed>, Ended), Failure>;
+
+fn by_ladder<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
+    let method = path_sampler(model, arguments.sampler);
+    let settings = ladder_settings(&arguments.run, method, arguments.beta);
+    let mut view = View::new("", arguments.run.quiet);
+    let ran = Run::new(model, settings).monitor(|progress| view.show(progress)).go();
+    view.finish();
+    let outcome = ran?;
+    let printed = outcome.tempering.map(|tempering| Printed {
+        log_z: tempering.log_z,
+        log_z_se: tempering.log_z_se,
+        lower: tempering.log_z_lower,
+        upper: tempering.log_z_upper,
+        method: "temper",
+        tempering: Some(tempering),
+    });
+    Ok((printed, outcome.ended))
+}
+
+fn by_annealing<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
+    if arguments.beta.is_some() {
+        return Err(Failure::Usage("--beta is about ladders: leave out --method ais".to_owned()));
+    }
+    let default = AisSettings::default();
+    let run = &arguments.run;
+    let settings = AisSettings {
+        chains: run.chains.unwrap_or(100),
+        temperatures: run.draws.unwrap_or(2000).max(2),
+        sampler: run.moves.sampler(path_sampler(model, arguments.sampler)),
+        seed: run.seed.unwrap_or(default.seed),
+        threads: run.threads,
+        time_limit: run.time_limit,
+    };
+    let outcome = Ais::new(model, settings).go()?;
+    let printed = outcome.forward.map(|found| Printed {
+        log_z: found.log_z,
+        log_z_se: found.standard_error,
+        // Low on average: three errors below is a bound but for chance; nothing is known above.
+        lower: found.standard_error.map(|error| found.log_z - 3.0 * error),
+        upper: None,
+        method: "ais",
+        tempering: None,
+    });
+    Ok((printed, outcome.ended))
+}

@@ -1,0 +1,73 @@
+//! `--marginals`: how likely every value of every site is, with errors.
+
+use crate::export::to_file;
+use crate::failure::Failure;
+use crate::uai;
+use saltus::{MarginalTable, Space};
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+
+/// Name of the observer that sums them up.
+pub const MARGINALS: &str = "marginals";
+
+/// Marginals by site and value, and their standard errors over chains.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SampledMarginals {
+    pub marginals: Vec<Vec<f64>>,
+    pub marginals_se: Vec<Vec<f64>>,
+}
+
+impl SampledMarginals {
+    /// Those of an observer, each site with its own values.
+    pub fn new(table: &MarginalTable, space: &Space) -> Self {
+        let own = |rows: &[Vec<f64>]| {
+            let row = |(site, row): (usize, &Vec<f64>)| row[..space.values_at(site)].to_vec();
+            rows.iter().enumerate().map(row).collect()
+        };
+        Self { marginals: own(&table.mean), marginals_se: own(&table.spread) }
+    }
+
+    /// Writes them as UAI competitions have them.
+    pub fn write_uai(&self, path: &Path, replace: bool) -> Result<(), Failure> {
+        to_file(path, replace, |file| file.write_all(uai::marginals(&self.marginals).as_bytes()))
+    }
+
+    /// The first sites, in lines.
+    pub fn words(&self) -> String {
+        let mut text = "site  probabilities of its values, ± standard error\n".to_owned();
+        let rows = self.marginals.iter().zip(&self.marginals_se).enumerate();
+        for (site, (means, errors)) in rows.take(MOST_SITES) {
+            let both = means.iter().zip(errors).map(|(mean, se)| format!("{mean:.4} ± {se:.4}"));
+            text += &format!("{site:>4}  {}\n", both.collect::<Vec<_>>().join("  "));
+        }
+        if self.marginals.len() > MOST_SITES {
+            let more = self.marginals.len() - MOST_SITES;
+            text += &format!("… and {more} more; --json has them all\n");
+        }
+        text
+    }
+}
+
+/// Sites whose marginals are printed for people.
+const MOST_SITES: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_have_their_own_values() {
+        let table = MarginalTable {
+            mean: vec![vec![0.25, 0.75, 0.0], vec![0.2, 0.3, 0.5]],
+            spread: vec![vec![0.01, 0.01, 0.0], vec![0.0; 3]],
+        };
+        let own = SampledMarginals::new(&table, &Space::mixed(&[2, 3]).unwrap());
+        assert_eq!(own.marginals, [vec![0.25, 0.75], vec![0.2, 0.3, 0.5]]);
+        assert!(
+            own.words().contains("   0  0.2500 ± 0.0100  0.7500 ± 0.0100\n"),
+            "{}",
+            own.words()
+        );
+    }
+}

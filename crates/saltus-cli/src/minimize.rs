@@ -1,0 +1,122 @@
+//! `saltus minimize`: the states of largest log π, by annealing.
+
+use crate::arguments::{BetaEnds, MinimizeArguments, path_sampler};
+use crate::failure::{Failure, Finish};
+use crate::model::{self, Context, with_model};
+use crate::number::short;
+use crate::progress::View;
+use crate::table::{finish, plain_table};
+use crate::{announce, interrupt};
+use comfy_table::CellAlignment;
+use saltus::Model;
+use saltus::minimize::{FoundState, Minimize, MinimizeSettings, Minimum};
+use saltus::zoo::{Title, UseModel};
+use serde::Serialize;
+use std::io::Write;
+
+/// Looks and prints.
+pub fn run(arguments: &MinimizeArguments) -> Result<Finish, Failure> {
+    let chains = arguments.run.chains.unwrap_or(MinimizeSettings::default().chains);
+    let given = arguments.run.given.read(&arguments.model)?;
+    let context =
+        Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
+    with_model(&arguments.model, context, Looking { arguments })?
+}
+
+struct Looking<'a> {
+    arguments: &'a MinimizeArguments,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed<'a> {
+    model: &'static str,
+    best: &'a FoundState,
+    states: &'a [FoundState],
+    coolings: usize,
+    sweeps: usize,
+    first_beta: f64,
+    last_beta: f64,
+    seconds: f64,
+    seconds_to_best: f64,
+    ended: String,
+}
+
+impl UseModel for Looking<'_> {
+    type Output = Result<Finish, Failure>;
+
+    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
+        let arguments = self.arguments;
+        let run = &arguments.run;
+        announce(&model::heading(&title, model.shown_space()), run.json, run.quiet)?;
+        interrupt::listen();
+        let default = MinimizeSettings::default();
+        let settings = MinimizeSettings {
+            sampler: run.moves.sampler(path_sampler(&model, arguments.sampler)),
+            chains: run.chains.unwrap_or(default.chains),
+            sweeps: arguments.sweeps.unwrap_or(default.sweeps),
+            time_limit: run.time_limit,
+            seed: run.seed.unwrap_or(0),
+            threads: run.threads,
+            betas: arguments.betas.map(|BetaEnds(first, last)| (first, last)),
+            states: default.states,
+        };
+        let mut view = View::new("", run.quiet);
+        let ran = Minimize::new(&model, settings)
+            .monitor(|progress| {
+                let phase = format!("cooling {}", progress.cooling);
+                view.tell(&phase, progress.done, |_| format!("log π {}", short(progress.best)))
+            })
+            .go();
+        view.finish();
+        let found = ran?;
+        let Some(best) = found.states.first() else {
+            return Err(Failure::Failed(format!("no state was found: {}", found.ended)));
+        };
+        let mut out = crate::out::stdout();
+        if run.json {
+            let printed = Printed {
+                model: title.name,
+                best,
+                states: &found.states,
+                coolings: found.coolings,
+                sweeps: found.sweeps,
+                first_beta: found.betas.0,
+                last_beta: found.betas.1,
+                seconds: found.seconds,
+                seconds_to_best: found.seconds_to_best,
+                ended: found.ended.to_string(),
+            };
+            serde_json::to_writer_pretty(&mut out, &printed)?;
+            writeln!(out)?;
+        } else {
+            write!(out, "{}", words(&found, best))?;
+        }
+        Ok(Finish::from(&found.ended))
+    }
+}
+
+fn words(found: &Minimum, best: &FoundState) -> String {
+    let mut table = plain_table();
+    table.set_header(["energy", "log π", "found"]);
+    for state in &found.states {
+        table.add_row([
+            state.energy.to_string(),
+            state.log_prob.to_string(),
+            format!("{}×", state.count),
+        ]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!(
+        "{}\nBest energy {} after {:.1} s; {} coolings from β = {} to {}, {} steps of each chain.\n",
+        finish(&mut table),
+        best.energy,
+        found.seconds_to_best,
+        found.coolings,
+        short(found.betas.0),
+        short(found.betas.1),
+        found.sweeps
+    )
+}

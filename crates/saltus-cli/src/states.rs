@@ -1,0 +1,181 @@
+//! Whole states out of a run: NPZ, CSV, FASTA, text, or stdout.
+
+use crate::arguments::ModelArguments;
+use crate::export::to_file;
+use crate::failure::Failure;
+use saltus::zoo::ModelSpec;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+/// The states of some chains, chain after chain and draw after draw.
+pub struct StateTable<'a> {
+    pub states: &'a [u8],
+    pub sites: usize,
+    pub chains: usize,
+    pub draws: usize,
+    /// Two values as −1 and +1.
+    pub spins: bool,
+}
+
+impl StateTable<'_> {
+    /// A value as it is written.
+    fn number(&self, value: u8) -> i16 {
+        if self.spins { 2 * i16::from(value) - 1 } else { i16::from(value) }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        self.states.chunks(self.sites.max(1))
+    }
+}
+
+/// In what states are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Npz,
+    Csv,
+    Fasta,
+    Text,
+}
+
+/// Writes states in the form that the file's name ends in; `-` is text on stdout.
+pub fn write_states(
+    table: &StateTable<'_>,
+    path: &Path,
+    replace: bool,
+    model: &ModelArguments,
+) -> Result<(), Failure> {
+    let form = form_of(path)?;
+    let letters = if form == Form::Fasta { letters_of(model)? } else { Vec::new() };
+    if path == Path::new("-") {
+        let mut out = crate::out::stdout();
+        return Ok(text(&mut out, table)?);
+    }
+    to_file(path, replace, |file| {
+        let mut out = BufWriter::new(file);
+        match form {
+            Form::Npz => npz(&mut out, table).map_err(std::io::Error::other)?,
+            Form::Csv => csv(&mut out, table)?,
+            Form::Fasta => fasta(&mut out, table, &letters)?,
+            Form::Text => text(&mut out, table)?,
+        }
+        out.flush()
+    })
+}
+
+fn form_of(path: &Path) -> Result<Form, Failure> {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match ending.as_str() {
+        "npz" => Ok(Form::Npz),
+        "csv" => Ok(Form::Csv),
+        "fasta" | "fa" => Ok(Form::Fasta),
+        "txt" => Ok(Form::Text),
+        "" if path == Path::new("-") => Ok(Form::Text),
+        _ => Err(Failure::Usage(format!(
+            "{} must end in .npz, .csv, .fasta or .txt",
+            path.display()
+        ))),
+    }
+}
+
+/// The letters of a model's values, as its file names them.
+fn letters_of(model: &ModelArguments) -> Result<Vec<String>, Failure> {
+    let names = match model {
+        ModelArguments::Zoo(ModelSpec::File(spec)) => spec.names()?,
+        _ => Vec::new(),
+    };
+    let letters = names.into_iter().next().map(|name| name.values).unwrap_or_default();
+    if letters.is_empty() || letters.iter().any(|letter| letter.chars().count() != 1) {
+        return Err(Failure::Usage(
+            "FASTA needs values that are letters, which this model's are not: use .csv or .npz"
+                .to_owned(),
+        ));
+    }
+    Ok(letters)
+}
+
+/// One line of values per state.
+fn text(out: &mut impl Write, table: &StateTable<'_>) -> std::io::Result<()> {
+    for state in table.rows() {
+        let values: Vec<String> =
+            state.iter().map(|value| table.number(*value).to_string()).collect();
+        writeln!(out, "{}", values.join(" "))?;
+    }
+    out.flush()
+}
+
+/// A line per chain and draw, a column per site.
+fn csv(out: &mut impl Write, table: &StateTable<'_>) -> std::io::Result<()> {
+    write!(out, "chain,draw")?;
+    for site in 0..table.sites {
+        write!(out, ",site_{site}")?;
+    }
+    writeln!(out)?;
+    for (number, state) in table.rows().enumerate() {
+        let draws = table.draws.max(1);
+        write!(out, "{},{}", number / draws, number % draws)?;
+        for value in state {
+            write!(out, ",{}", table.number(*value))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A sequence per state.
+fn fasta(out: &mut impl Write, table: &StateTable<'_>, letters: &[String]) -> std::io::Result<()> {
+    for (number, state) in table.rows().enumerate() {
+        writeln!(out, ">sequence {}", number + 1)?;
+        let letter = |value: &u8| letters.get(usize::from(*value)).map_or("?", String::as_str);
+        writeln!(out, "{}", state.iter().map(letter).collect::<String>())?;
+    }
+    Ok(())
+}
+
+/// One array `state` of bytes over chain, draw and site, as `numpy.savez` writes it.
+fn npz(
+    out: &mut (impl Write + std::io::Seek),
+    table: &StateTable<'_>,
+) -> zip::result::ZipResult<()> {
+    let mut archive = ZipWriter::new(out);
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .last_modified_time(DateTime::default())
+        .large_file(table.states.len() > u32::MAX as usize / 2);
+    archive.start_file("state.npy", options)?;
+    let shape = format!("{}, {}, {}", table.chains, table.draws, table.sites);
+    let kind = if table.spins { "|i1" } else { "|u1" };
+    archive.write_all(&crate::export::npy_header(kind, &shape))?;
+    for state in table.rows() {
+        let bytes: Vec<u8> = state.iter().map(|value| table.number(*value) as u8).collect();
+        archive.write_all(&bytes)?;
+    }
+    archive.finish()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_in_every_form() {
+        let states = [0, 1, 2, 1, 1, 0, 2, 2, 2, 0, 0, 1];
+        let table = StateTable { states: &states, sites: 3, chains: 2, draws: 2, spins: false };
+        let written = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
+            let mut out = Vec::new();
+            write(&mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written(&|out| text(out, &table)), "0 1 2\n1 1 0\n2 2 2\n0 0 1\n");
+        let spins = StateTable { states: &[0, 1], sites: 2, chains: 1, draws: 1, spins: true };
+        assert_eq!(written(&|out| text(out, &spins)), "-1 1\n");
+        let lines = written(&|out| csv(out, &table));
+        assert!(lines.starts_with("chain,draw,site_0,site_1,site_2\n0,0,0,1,2\n0,1,1,1,0\n1,0,"));
+        let letters = ["-", "A", "C"].map(str::to_owned);
+        let sequences = written(&|out| fasta(out, &table, &letters));
+        assert!(sequences.starts_with(">sequence 1\n-AC\n>sequence 2\nAA-\n"), "{sequences}");
+        assert!(form_of(Path::new("a.png")).is_err() && form_of(Path::new("-")).is_ok());
+    }
+}

@@ -1,0 +1,187 @@
+//! What may go wrong around a run: nobody reads, files are in the way, folders go away. Nothing is lost or hidden.
+#![cfg(unix)]
+
+use crate::common::{Folder, saltus};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const SMALL: &str = "ising --size 4 --chains 2 --warmup 20 --draws 50 --quiet";
+
+fn start(line: &str, stdout: impl Into<Stdio>) -> Child {
+    Command::new(assert_cmd::cargo::cargo_bin!("saltus"))
+        .args(line.split_whitespace())
+        .stdout(stdout)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The end of a command whose stdout nobody reads, from its beginning.
+fn unread(line: &str) -> Output {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    start(line, writer).wait_with_output().unwrap()
+}
+
+#[test]
+fn work_with_another_destination_goes_on_when_nobody_reads() {
+    let folder = Folder::new();
+    let [run, other, csv, png, bars, page] =
+        ["run", "other", "run.csv", "run.png", "bars.svg", "run.html"]
+            .map(|name| folder.path(name));
+    for (line, left) in [
+        (format!("sample {SMALL} --out {run}"), format!("{run}/checkpoint")),
+        (format!("sample {SMALL} --out {other} --json"), format!("{other}/checkpoint")),
+        (format!("sample {SMALL} --mosaic {png}"), png.clone()),
+        (format!("compare {SMALL} --samplers gibbs --plot {bars}"), bars.clone()),
+        (format!("export {run} --csv {csv}"), csv.clone()),
+        (format!("report {run}"), page.clone()),
+    ] {
+        let output = unread(&line);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*errors), (Some(0), ""), "{line}");
+        assert!(Path::new(&left).exists(), "{line}");
+    }
+    assert_eq!(saltus(&format!("export {run} --csv -")).out.lines().count(), 1 + 2 * 50);
+}
+
+#[test]
+fn work_for_nobody_ends_at_once_and_not_as_a_success() {
+    let folder = Folder::new();
+    let run = folder.path("run");
+    saltus(&format!("sample {SMALL} --out {run}"));
+    for line in
+        ["list", "list --json", &format!("sample {SMALL}"), &format!("export {run} --csv -")]
+    {
+        let output = unread(line);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*errors), (Some(141), ""), "{line}");
+    }
+}
+
+#[test]
+fn pictures_replace_nothing_unless_asked() {
+    let folder = Folder::new();
+    let (png, svg) = (folder.file("old.png", "precious"), folder.file("old.svg", "precious"));
+    for (line, path) in [
+        (format!("sample {SMALL} --mosaic {png}"), &png),
+        (format!("compare {SMALL} --samplers gibbs --plot {svg}"), &svg),
+    ] {
+        let ran = saltus(&line);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{line}");
+        assert!(ran.err.contains("--force replaces it"), "{}", ran.err);
+        assert_eq!(fs::read(path).unwrap(), b"precious");
+        assert_eq!(saltus(&format!("{line} --force")).code, 0);
+        assert_ne!(fs::read(path).unwrap(), b"precious");
+    }
+}
+
+#[test]
+fn links_in_the_way_are_not_followed() {
+    let folder = Folder::new();
+    let precious = folder.file("precious", "mine");
+    let run = folder.path("run");
+    saltus(&format!("sample {SMALL} --out {run}"));
+    let png = folder.path("a.png");
+    for name in
+        ["a.png.partial", "a.csv.partial", "run/checkpoint.partial", "run/zarr.json.partial"]
+    {
+        std::os::unix::fs::symlink(&precious, folder.path(name)).unwrap();
+    }
+    assert_eq!(saltus(&format!("sample {SMALL} --mosaic {png}")).code, 0);
+    assert_eq!(saltus(&format!("sample --resume {run} --extend 10 --quiet")).code, 0);
+    assert_eq!(saltus(&format!("export {run} --csv {}", folder.path("a.csv"))).code, 0);
+    assert_eq!(fs::read(&precious).unwrap(), b"mine");
+}
+
+#[test]
+fn a_failed_export_leaves_the_old_file_and_nothing_else() {
+    let folder = Folder::new();
+    let run = folder.path("run");
+    saltus(&format!("sample {SMALL} --out {run}"));
+    let (csv, npz) = (folder.file("a.csv", "old"), folder.file("a.npz", "old"));
+    // The last array is damaged, so that writing has begun when it is read.
+    let chunk = Path::new(&run).join("sample_stats/evaluations/c/0/0");
+    let mut bytes = fs::read(&chunk).unwrap();
+    let last = bytes.len() / 2;
+    bytes[last] ^= 1;
+    fs::write(&chunk, bytes).unwrap();
+    for line in
+        [format!("export {run} --csv {csv} --force"), format!("export {run} --npz {npz} --force")]
+    {
+        let ran = saltus(&line);
+        assert_eq!(ran.code, 1, "{line}");
+        assert!(ran.err.contains("evaluations"), "{}", ran.err);
+    }
+    assert_eq!(
+        (fs::read(&csv).unwrap(), fs::read(&npz).unwrap()),
+        (b"old".to_vec(), b"old".to_vec())
+    );
+    assert_eq!(fs::read_dir(Path::new(&csv).parent().unwrap()).unwrap().count(), 3);
+}
+
+#[test]
+fn an_export_needs_a_format() {
+    let folder = Folder::new();
+    let run = folder.path("run");
+    saltus(&format!("sample {SMALL} --out {run}"));
+    for line in [format!("export {run}"), format!("export {run} --npz -")] {
+        let ran = saltus(&line);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}");
+        assert!(ran.err.contains("--csv"), "{}", ran.err);
+    }
+    let csv = folder.path("a.csv");
+    saltus(&format!("export {run} --csv {csv}"));
+    let printed = saltus(&format!("export {run} --csv -"));
+    assert_eq!((printed.code, printed.out), (0, fs::read_to_string(&csv).unwrap()));
+}
+
+/// Waits until a file is there.
+fn wait_for(path: &str) {
+    let started = Instant::now();
+    while !Path::new(path).exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{path} never came");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn a_folder_that_goes_away_ends_the_run() {
+    for deleted in [false, true] {
+        let folder = Folder::in_memory();
+        let (run, moved) = (folder.path("run"), folder.path("moved"));
+        let long = "sample ising --size 6 --chains 2 --warmup 100 --draws 100000000 --quiet";
+        let line = format!("{long} --checkpoint-every 20ms --time-limit 60s --out {run}");
+        let child = start(&line, Stdio::null());
+        wait_for(&format!("{run}/checkpoint"));
+        fs::rename(&run, &moved).unwrap();
+        if deleted {
+            fs::remove_dir_all(&moved).unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("moved, deleted or replaced"), "{errors}");
+        assert!(!errors.contains("--resume goes on"), "{errors}");
+        assert!(!Path::new(&run).exists());
+        if !deleted {
+            let ran = saltus(&format!("sample --resume {moved} --time-limit 50ms --quiet --json"));
+            assert_eq!(ran.code, 3, "{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn a_kill_before_the_first_metadata_leaves_a_folder_that_is_as_good_as_none() {
+    let folder = Folder::new();
+    let run = folder.path("run");
+    fs::create_dir(&run).unwrap();
+    fs::write(format!("{run}/.lock"), "").unwrap();
+    fs::write(format!("{run}/.abcdefGHI123.partial"), "half").unwrap();
+    let ran = saltus(&format!("sample {SMALL} --out {run}"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(!Path::new(&run).join(".abcdefGHI123.partial").exists());
+    assert_eq!(saltus(&format!("export {run} --csv -")).out.lines().count(), 1 + 2 * 50);
+}

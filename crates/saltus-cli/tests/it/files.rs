@@ -1,0 +1,111 @@
+//! Files where a model's name could stand, evidence, exact answers and what comes out of them.
+
+use crate::common::{Folder, saltus, summary};
+
+/// Two bits that like to differ, the first mostly one, and a number that depends on the second.
+const NETWORK: &str =
+    "MARKOV\n3\n2 2 3\n3\n1 0\n2 0 1\n2 1 2\n2 0.25 0.75\n4 1 3 3 1\n6 1 1 0 2 2 4\n";
+
+#[test]
+fn a_file_is_sampled_solved_and_given_evidence() {
+    let folder = Folder::new();
+    let path = folder.file("network.uai", NETWORK);
+    // Z = Σ: by bits (0,0): .25·1·2, (0,1): .25·3·8, (1,0): .75·3·2, (1,1): .75·1·8.
+    let z: f64 = 0.5 + 6.0 + 4.5 + 6.0;
+    let exact = saltus(&format!("exact {path} --json")).json();
+    assert!((exact["log_z"].as_f64().unwrap() - z.ln()).abs() < 1e-12, "{exact}");
+    let one = exact["marginals"][0][1].as_f64().unwrap();
+    assert!((one - 10.5 / z).abs() < 1e-12);
+    assert_eq!(exact["map"]["state"].as_array().unwrap().len(), 3);
+    let options = "--sampler gibbs --chains 20 --warmup 100 --draws 1000 --marginals --best 3";
+    let sampled = summary(&format!("sample {path} {options}"));
+    let (mean, se) = (&sampled["marginals"][0][1], &sampled["marginals_se"][0][1]);
+    assert!((mean.as_f64().unwrap() - one).abs() < 4.0 * se.as_f64().unwrap(), "{mean} {se}");
+    assert_eq!(sampled["marginals"][2].as_array().unwrap().len(), 3);
+    assert_eq!(sampled["best_states"].as_array().unwrap().len(), 3);
+
+    let evidence = folder.file("network.evid", "1\n1 1 0\n");
+    for given in ["--clamp 1=0".to_owned(), format!("--evidence {evidence}")] {
+        let exact = saltus(&format!("exact {given} {path} --json")).json();
+        assert!((exact["log_z"].as_f64().unwrap() - 5f64.ln()).abs() < 1e-12, "{given}");
+        assert_eq!(exact["marginals"][1][0], 1.0);
+        assert_eq!(exact["marginals"][2][2], 0.0);
+        let sampled = summary(&format!("sample {path} {options} {given}"));
+        assert_eq!(sampled["marginals"][1][0], 1.0);
+    }
+    let mar = saltus(&format!("exact {path} --clamp 0=1 --uai MAR")).out;
+    assert!(mar.starts_with("MAR\n3 2 0 1 2 "), "{mar}");
+}
+
+#[test]
+fn states_come_out_and_files_are_converted() {
+    let folder = Folder::new();
+    let path = folder.file("edges.coo", "# vartype=SPIN\n0 1 -1\n1 2 -1\n");
+    let uai = folder.path("edges.uai");
+    assert_eq!(saltus(&format!("convert {path} {uai}")).code, 0);
+    let [one, other] =
+        [&path, &uai].map(|path| saltus(&format!("exact {path} --json")).json()["log_z"].as_f64());
+    let expected = 2f64.ln() + 2.0 * (2.0 * 1f64.cosh()).ln();
+    for log_z in [one, other] {
+        assert!((log_z.unwrap() - expected).abs() < 1e-9, "{log_z:?} {expected}");
+    }
+    let draws = saltus(&format!("exact {path} --draws 5 --states - --uai MPE")).out;
+    assert_eq!(draws.lines().count(), 7, "{draws}");
+    let out = folder.path("run");
+    summary(&format!("sample {path} --chains 2 --warmup 5 --draws 3 --out {out} --keep states"));
+    let states = saltus(&format!("export {out} --states - --spins")).out;
+    assert_eq!(states.lines().count(), 6, "{states}");
+    assert!(states.split_whitespace().all(|word| ["-1", "1"].contains(&word)), "{states}");
+}
+
+/// Three colours of two neighbours that should differ, as bits.
+#[test]
+fn groups_and_sums_are_kept_by_every_command() {
+    let folder = Folder::new();
+    let bits = folder.file("colours.coo", "0 3 1\n1 4 1\n2 5 1\n0 0 -0.5\n");
+    let groups = folder.file("groups", "0 1 2\n3-5\n");
+    // E = 1 where the colours agree, −0.5 where the first is colour 0.
+    let bias = 0.5f64.exp();
+    let z = (bias + 2.0) * (2.0 + (-1f64).exp());
+    for groups in ["0-2,3-5", "every:3:6", &groups] {
+        let exact = saltus(&format!("exact {bits} --one-hot {groups} --json")).json();
+        assert!((exact["log_z"].as_f64().unwrap() - z.ln()).abs() < 1e-6, "{exact}");
+        let first = exact["marginals"][0][1].as_f64().unwrap();
+        assert!((first - bias / (bias + 2.0)).abs() < 1e-6);
+    }
+    let out = folder.path("run");
+    let options = "--chains 20 --warmup 200 --draws 500 --seed 3";
+    let kept = format!("--out {out} --keep states --marginals");
+    let json = summary(&format!("sample {bits} --one-hot 0-2,3-5 {options} {kept}"));
+    let (mean, se) = (&json["marginals"][0][1], &json["marginals_se"][0][1]);
+    let expected = bias / (bias + 2.0);
+    assert!((mean.as_f64().unwrap() - expected).abs() < 4.0 * se.as_f64().unwrap(), "{mean} {se}");
+    // What goes on is the same model.
+    assert_eq!(saltus(&format!("sample --resume {out} --extend 10 --json")).code, 0);
+    let states = saltus(&format!("export {out} --states -")).out;
+    assert_eq!(states.lines().count(), 20 * 510);
+    for line in states.lines() {
+        let bits: Vec<u8> = line.split(' ').map(|bit| bit.parse().unwrap()).collect();
+        assert!(bits.chunks(3).all(|group| group.iter().sum::<u8>() == 1), "{line}");
+    }
+    let sums = format!("sample {bits} --fixed-sum 1:0-2,2:3-5 --clamp 4=1 {options} --best 1");
+    let json = summary(&sums);
+    assert_eq!((&json["sampler"], &json["converged"]), (&"gibbs".into(), &true.into()), "{json}");
+    // The best is colour 0, and 1 with 2 above it.
+    assert_eq!(json["best_states"][0]["state"], serde_json::json!([1, 0, 0, 0, 1, 1]));
+    for (line, reason) in [
+        ("--fixed-sum 7", "a sum cannot be 7"),
+        ("--fixed-sum 2 --sampler dlmc", "cannot change alone"),
+        ("--fixed-sum 2 --temper", "begin at independent sites"),
+        ("--one-hot 0-6", "the last site is 5"),
+        ("--one-hot 0-2 --fixed-sum 1:2-4", "it can only be in one"),
+        ("--one-hot 0-2 --clamp 0=1,1=1", "only one can be"),
+    ] {
+        let ran = saltus(&format!("sample {bits} {line}"));
+        assert!(
+            ran.code != 0 && ran.err.contains(reason) && ran.out.is_empty(),
+            "{line}: {}",
+            ran.err
+        );
+    }
+}

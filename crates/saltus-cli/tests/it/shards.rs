@@ -1,0 +1,93 @@
+//! Runs in parts: `--shard` and `merge` leave the draws of one run, whatever the number of parts.
+#![cfg(unix)]
+
+use crate::common::{Folder, Ran, saltus};
+use crate::folder::content;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const LINE: &str = "sample potts --size 4 --values 3 --coupling 0.4 --chains 10 --warmup 150 \
+                    --draws 60 --seed 7 --keep states --quiet";
+
+fn done(line: &str) -> Ran {
+    let ran = saltus(line);
+    assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+    ran
+}
+
+/// Runs all parts and merges them; the folder of the whole.
+fn in_parts(folder: &Folder, of: usize, options: &str) -> String {
+    let out = folder.path(&format!("run{of}"));
+    for index in 0..of {
+        done(&format!("{LINE} {options} --out {out} --shard {index}/{of}"));
+    }
+    // In any order.
+    let parts: Vec<String> = (0..of).rev().map(|index| format!("{out}.{index}of{of}")).collect();
+    let whole = folder.path(&format!("whole{of}"));
+    let ran = done(&format!("merge {} --out {whole} --force", parts.join(" ")));
+    assert!(ran.out.contains("10 chains of 60 draws"), "{}", ran.out);
+    whole
+}
+
+/// The files of all draws.
+fn draws(store: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = content(Path::new(store));
+    files.retain(|name, _| name.starts_with("posterior") || name.starts_with("sample_stats"));
+    assert!(files.len() > 5, "{files:?}");
+    files
+}
+
+#[test]
+fn any_number_of_shards_leaves_the_same_draws() {
+    let folder = Folder::new();
+    let one = draws(&in_parts(&folder, 1, ""));
+    assert_eq!(draws(&in_parts(&folder, 3, "")), one);
+    // They are those of a plain run with the scale that the first chains of the run were tuned to.
+    let plain = folder.path("plain");
+    let short = LINE.replace("--draws 60", "--draws 1").replace("--keep states", "--json");
+    let tuned = done(&short).json();
+    done(&format!("{LINE} --scale {} --out {plain}", tuned["scale"]));
+    assert_eq!(draws(&plain), one);
+    let report = done(&format!("report {}", folder.path("whole3")));
+    assert!(report.out.contains("whole3.html"));
+}
+
+#[test]
+fn samplers_without_a_scale_need_no_pilot() {
+    let folder = Folder::new();
+    let whole = draws(&in_parts(&folder, 4, "--sampler gibbs"));
+    let plain = folder.path("plain");
+    done(&format!("{LINE} --sampler gibbs --out {plain}"));
+    assert_eq!(draws(&plain), whole);
+}
+
+#[test]
+fn a_shard_that_is_started_again_goes_on() {
+    let folder = Folder::new();
+    let part = format!("{LINE} --out {} --shard 1/2", folder.path("run"));
+    done(&part);
+    let first = draws(&folder.path("run.1of2"));
+    done(&part);
+    assert_eq!(draws(&folder.path("run.1of2")), first);
+    done(&format!("sample --resume {} --extend 5 --quiet", folder.path("run.1of2")));
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let folder = Folder::new();
+    let (out, whole) = (folder.path("run"), folder.path("whole"));
+    done(&format!("{LINE} --out {out} --shard 1/2"));
+    done(&format!("{LINE} --out {out}"));
+    let cases = [
+        (format!("merge {out}.1of2 --out {whole}"), "all 2 shards are needed"),
+        (format!("merge {out} --out {whole}"), "was not made by `saltus sample --shard`"),
+        (format!("{LINE} --out {out} --shard 2/2"), "numbered from 0"),
+        (format!("{LINE} --shard 0/2"), "--out"),
+        (format!("{LINE} --out {out} --shard 0/2 --until-ess 5"), "leave out --until-ess"),
+    ];
+    for (line, sentence) in cases {
+        let ran = saltus(&line);
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        assert!(ran.err.contains(sentence), "{line}: {}", ran.err);
+    }
+}

@@ -1,0 +1,158 @@
+//! Ladders, log Z, scans and best states on the command line.
+
+use crate::common::{saltus, summary};
+use crate::folder::{assert_same, temporary};
+
+/// Σ of e^(−βE) f over the states of a 4×4 torus, for several f of energy and mean spin.
+fn torus(beta: f64, functions: &[&dyn Fn(f64, f64) -> f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; functions.len() + 1];
+    for state in 0u32..1 << 16 {
+        let spin = |row: u32, column: u32| {
+            let bit = (row % 4) * 4 + column % 4;
+            if state >> bit & 1 == 1 { 1.0 } else { -1.0 }
+        };
+        let (mut energy, mut spins) = (0.0, 0.0);
+        for row in 0..4 {
+            for column in 0..4 {
+                let here = spin(row, column);
+                spins += here;
+                energy -= here * (spin(row + 1, column) + spin(row, column + 1));
+            }
+        }
+        let weight = (-beta * energy).exp();
+        sums[0] += weight;
+        for (sum, function) in sums[1..].iter_mut().zip(functions) {
+            *sum += weight * function(energy, spins / 16.0);
+        }
+    }
+    let z = sums[0];
+    std::iter::once(z.ln()).chain(sums[1..].iter().map(|sum| sum / z)).collect()
+}
+
+#[test]
+fn a_ladder_is_told_in_json_and_in_words() {
+    let line = "sample ising --size 4 --periodic --coupling 0.4 --sampler gibbs --temper --warmup 500 \
+                --draws 500";
+    let json = summary(line);
+    let ladder = &json["tempering"];
+    let betas = ladder["betas"].as_array().unwrap();
+    assert_eq!((betas.len(), json["chains"].as_u64()), (4, Some(16)));
+    assert_eq!((betas[0].as_f64(), betas[3].as_f64()), (Some(0.0), Some(1.0)));
+    assert_eq!(ladder["rejections"].as_array().unwrap().len(), 3);
+    for key in ["barrier", "round_trips", "round_trips_expected", "log_z", "log_z_se"] {
+        assert!(ladder[key].is_number(), "{key}: {ladder}");
+    }
+    let exact = torus(0.4, &[])[0];
+    assert!((exact - 14.561093).abs() < 1e-6, "{exact}");
+    let error = ladder["log_z_se"].as_f64().unwrap();
+    assert!((ladder["log_z"].as_f64().unwrap() - exact).abs() < 4.0 * error, "{ladder}");
+    let words = saltus(&format!("{line} --quiet")).out;
+    assert!(words.contains("Ladder: fine. Barrier 1."), "{words}");
+    assert!(words.contains("16 ladders, each with 500 scans"), "{words}");
+    assert!(words.lines().all(|line| line.chars().count() <= 80), "{words}");
+    assert!(summary("sample ising --size 4 --draws 9 --warmup 9")["tempering"].is_null());
+}
+
+#[test]
+fn a_stored_ladder_goes_on_to_the_same_bytes() {
+    let folder = temporary();
+    let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+    let line = |draws, out: &std::path::Path| {
+        format!(
+            "sample ising --size 4 --periodic --coupling 0.5 --temper 4 --chains 3 --warmup 300 \
+             --draws {draws} --quiet --out {}",
+            out.display()
+        )
+    };
+    assert_eq!(saltus(&line(300, &whole)).code, 0);
+    assert_eq!(saltus(&line(100, &parts)).code, 0);
+    let more = format!("sample --resume {} --extend 200 --quiet --threads 1", parts.display());
+    let more = saltus(&more);
+    assert_eq!(more.code, 0, "{}", more.err);
+    assert_same(&whole, &parts, "a ladder");
+}
+
+#[test]
+fn log_z_has_an_error_and_a_bracket() {
+    let exact = torus(0.4, &[])[0];
+    for method in ["temper", "ais"] {
+        let json = summary(&format!(
+            "log-z ising --size 4 --periodic --coupling 0.4 --warmup 500 --draws 500 --method {method}"
+        ));
+        let number = |key: &str| json[key].as_f64().unwrap();
+        assert_eq!(json["method"], method);
+        assert!((number("log_z") - exact).abs() < 4.0 * number("log_z_se"), "{json}");
+        assert!(number("lower") <= exact, "{json}");
+        assert!(method == "ais" || number("upper") >= exact, "{json}");
+    }
+}
+
+#[test]
+fn a_scan_is_exact_within_its_errors() {
+    let folder = temporary();
+    let csv = folder.path().join("rows.csv");
+    let json = summary(&format!(
+        "scan ising --size 4 --periodic --coupling 1 --beta 0.2:0.5:4 --warmup 500 --draws 1500 --csv {}",
+        csv.display()
+    ));
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        let beta = row["beta"].as_f64().unwrap();
+        let exact = torus(
+            beta,
+            &[&|e, _| e, &|e, _| e * e, &|_, m| m.abs(), &|_, m| m * m, &|_, m| m.powi(4)],
+        );
+        let (e, e2, m, m2, m4) = (exact[1], exact[2], exact[3], exact[4], exact[5]);
+        for (key, exact) in [
+            ("energy", e),
+            ("energy_per_site", e / 16.0),
+            ("specific_heat", beta * beta * (e2 - e * e) / 16.0),
+            ("abs_m", m),
+            ("m2", m2),
+            ("m4", m4),
+            ("susceptibility", beta * 16.0 * (m2 - m * m)),
+            ("binder", 1.0 - m4 / (3.0 * m2 * m2)),
+        ] {
+            let (found, error) =
+                (row[key].as_f64().unwrap(), row[format!("{key}_se")].as_f64().unwrap());
+            assert!(
+                (found - exact).abs() < 5.0 * error,
+                "{key} at {beta}: {found} ± {error}, {exact}"
+            );
+            assert!(error < 0.05 * exact.abs(), "{key} at {beta}: ± {error} of {exact}");
+        }
+    }
+    let text = std::fs::read_to_string(csv).unwrap();
+    assert_eq!(text.lines().count(), 5);
+    assert!(text.starts_with("beta,energy,energy_se,energy_per_site,"), "{text}");
+}
+
+#[test]
+fn the_best_states_of_a_magnet_are_all_up_and_all_down() {
+    let json = summary("minimize ising --size 6 --periodic --coupling 1 --sweeps 300");
+    assert_eq!(json["best"]["energy"].as_f64(), Some(-72.0));
+    let states = json["states"].as_array().unwrap();
+    assert_eq!(states[1]["energy"].as_f64(), Some(-72.0));
+    for state in &states[..2] {
+        let values = state["state"].as_array().unwrap();
+        assert!(values.iter().all(|value| *value == values[0]), "{state}");
+        assert!(state["count"].as_u64().unwrap() > 1, "{state}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (line, sentence) in [
+        ("sample ising --temper 1", "a ladder has from 2 to 10000 rungs, got 1"),
+        ("sample ising --temper many", "neither auto nor a number of rungs"),
+        ("sample ising --keep-rungs x.csv", "ask for one by --temper"),
+        ("sample ising --beta -1", "must be positive"),
+        ("scan ising", "which temperatures?"),
+        ("scan ising --beta 1:0:4", "is not a range A:B:N"),
+    ] {
+        let ran = saltus(line);
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        assert!(ran.err.contains(sentence), "{line}: {}", ran.err);
+    }
+}

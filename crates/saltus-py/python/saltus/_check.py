@@ -1,0 +1,143 @@
+"""Arguments that are not what they should be, in sentences."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus import _core
+
+
+def unknown(kind: str, given: str, known: Iterable[str]) -> str:
+    """A sentence about a name that does not exist, with the nearest one that does."""
+    names = list(known)
+    near = difflib.get_close_matches(given, names, n=1)
+    hint = f": did you mean {near[0]!r}?" if near else ""
+    return f"unknown {kind} {given!r}{hint} (known: {', '.join(names)})"
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least ``least``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {value!r}") from None
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    if number >= 1 << 63:
+        raise ValueError(f"{name} is more than can be counted, got {number}")
+    return number
+
+
+def numbers(name: str, value: Any, dimensions: tuple[int, ...]) -> NDArray[np.float32]:
+    """An array of finite numbers with one of those numbers of dimensions."""
+    if hasattr(value, "toarray"):
+        value = value.toarray()
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold numbers, got {array.dtype}")
+    if array.ndim not in dimensions:
+        wanted = " or ".join(str(number) for number in dimensions)
+        raise ValueError(f"{name} must have {wanted} dimensions, got shape {array.shape}")
+    single = np.ascontiguousarray(array, dtype=np.float32)
+    if not np.isfinite(single).all():
+        raise ValueError(f"{name} holds NaN or an infinite number")
+    return single
+
+
+def values(name: str, value: Any, cards: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Rows of states whose values exist."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold whole numbers, got {array.dtype}")
+    if array.shape[-1:] != cards.shape or array.ndim not in (1, 2):
+        raise ValueError(f"{name} must have shape (chains, {len(cards)}), got {array.shape}")
+    array = np.atleast_2d(array)
+    wrong = ~((array >= 0) & (array < cards) & (array == np.floor(array)))
+    if wrong.any():
+        row, site = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"{name} has value {array[row, site]} at site {site}, whose values go from 0 to {cards[site] - 1}"
+        )
+    return np.ascontiguousarray(array, dtype=np.uint8)
+
+
+def evidence(given: Any, cards: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Fixed sites from ``{site: value}``, or from an array in which −1 and NaN are free."""
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        pairs = [(count("a site", site, 0), count("a value", value, 0)) for site, value in given.items()]
+    else:
+        array = np.asarray(given, dtype=float)
+        if array.shape != cards.shape:
+            raise ValueError(f"evidence must have shape {cards.shape}, got {array.shape}")
+        known = ~(np.isnan(array) | (array == -1))
+        pairs = [(int(site), count("a value", _whole(array[site]), 0)) for site in np.flatnonzero(known)]
+    for site, value in pairs:
+        if site >= len(cards):
+            raise ValueError(f"site {site} cannot be fixed: the last site is {len(cards) - 1}")
+        if value >= cards[site]:
+            raise ValueError(f"site {site} cannot be fixed at {value}: its last value is {cards[site] - 1}")
+    return pairs
+
+
+def _whole(number: float) -> int:
+    if number != int(number):
+        raise ValueError(f"evidence must hold whole numbers, got {number}")
+    return int(number)
+
+
+def sampler(
+    name: str,
+    *,
+    weight: str | None = None,
+    solver: str | None = None,
+    differences: str | None = None,
+    ordinal: float | None = None,
+    scale: float | None = None,
+    target_acceptance: float | None = None,
+) -> dict[str, Any]:
+    """A sampler as stores keep it."""
+    known = [method for method, _ in _core.samplers()]
+    if name == "auto":
+        name = "dlmc"
+    if name not in known:
+        raise ValueError(unknown("sampler", name, ["auto", *known]))
+    choices = {
+        "weight": (weight, ("sqrt", "ratio", "min", "max", "sum")),
+        "solver": (solver, ("interpolate", "euler", "exact")),
+        "differences": (differences, ("taylor", "exact")),
+    }
+    chosen: dict[str, Any] = {"sampler": name}
+    for option, (value, allowed) in choices.items():
+        if value is not None:
+            if value not in allowed:
+                raise ValueError(unknown(option, str(value), allowed))
+            chosen[option] = value
+    if ordinal is not None:
+        chosen["closeness"] = {"Ordinal": {"length": float(ordinal)}}
+    for option, number in (("scale", scale), ("target_acceptance", target_acceptance)):
+        if number is not None:
+            chosen[option] = float(number)
+    return chosen
+
+
+def threads(given: int | None) -> int | None:
+    """As asked, else as SLURM or RAYON_NUM_THREADS say, else what the process may use."""
+    import os
+
+    if given is not None:
+        return count("threads", given)
+    for name in ("SLURM_CPUS_PER_TASK", "RAYON_NUM_THREADS"):
+        text = os.environ.get(name, "")
+        if text.isdigit() and int(text) > 0:
+            return int(text)
+    return None

@@ -1,0 +1,298 @@
+"""What is sampled: models by name, from arrays, from files and from functions."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus import _check, _core
+from saltus._core import Model as Core
+
+
+class Model:
+    """A distribution over states: rows of small whole numbers.
+
+    ``Model(name, **options)`` is a model of the registry (``saltus.models()`` names them) with the options of the
+    command line; ``seed`` is that of random parameters.
+
+    >>> Model("potts", size="8x8", values=3, coupling=0.5)
+    <saltus.Model potts: Potts model on a 8x8 lattice, coupling 0.5 and no field; 64 sites of 3 values>
+    """
+
+    _core: Core
+    _build: Callable[..., Core] | None
+    _parameters: dict[str, Any]
+    #: How it was made, to be made again in another process.
+    _made: tuple[Callable[..., Core], tuple[Any, ...], dict[str, Any]]
+
+    def __init__(self, name: str, *, seed: int = 0, **options: Any) -> None:
+        known = [model for model, _ in _core.models()]
+        if name not in known:
+            raise ValueError(_check.unknown("model", str(name), known))
+        plain = {option: _plain(value) for option, value in options.items() if value is not None}
+        count = _check.count("seed", seed, 0)
+        self._core = _by_name(name, plain, count)
+        self._build, self._parameters = None, {}
+        self._made = (_by_name, (name, plain, count), {})
+
+    @classmethod
+    def _of(cls, make: Callable[..., Core], *arguments: Any, **parameters: Any) -> Model:
+        model = cls.__new__(cls)
+        model._core = make(*arguments, **parameters)
+        model._build, model._parameters = (None, {}) if arguments else (make, parameters)
+        model._made = (make, arguments, parameters)
+        return model
+
+    def __reduce__(self) -> Any:
+        make, arguments, parameters = self._made
+        if self._build is not None:
+            parameters = self._parameters
+        return _again, (make, arguments, parameters)
+
+    @classmethod
+    def ising(cls, h: ArrayLike, J: Any) -> Model:
+        """Spins s = ±1 with log π = Σ J[i, j] s[i] s[j] + Σ h[i] s[i], each pair counted once.
+
+        ``J`` is a matrix (symmetric or triangular, dense or of scipy) or a dict ``{(i, j): coupling}``. States are 0
+        for −1 and 1 for +1.
+
+        >>> model = Model.ising(h=[0.0, 0.5, 0.0], J={(0, 1): 1.0, (1, 2): -1.0})
+        >>> model.log_prob([[1, 1, 0]])
+        array([2.5])
+        """
+        return cls._of(_ising, h=h, J=J)
+
+    @classmethod
+    def potts(cls, h: ArrayLike, J: Any) -> Model:
+        """Sites of q values with log π = Σ J[i, j] δ(x[i], x[j]) + Σ h[i, x[i]]; ``h`` has shape (sites, q)."""
+        return cls._of(_potts, h=h, J=J)
+
+    @classmethod
+    def rbm(cls, W: ArrayLike, a: ArrayLike, b: ArrayLike, *, data_mean: ArrayLike | None = None) -> Model:
+        """A restricted Boltzmann machine: weights ``W`` (hidden, visible), or (hidden, visible, values) with more than
+        two values, visible biases ``a``, hidden biases ``b``. Chains start from ``data_mean`` if there is one.
+
+        >>> Model.rbm(W=np.zeros((3, 5)), a=np.zeros(5), b=np.zeros(3)).sites
+        5
+        """
+        return cls._of(_rbm, W=W, a=a, b=b, data_mean=data_mean)
+
+    @classmethod
+    def from_bqm(cls, bqm: Any, *, beta: float = 1.0) -> Model:
+        """log π = −beta · E of a `dimod.BinaryQuadraticModel`; sites are in the order of ``bqm.variables``."""
+        from saltus import dimod
+
+        h, (rows, columns, quadratic), _ = dimod._vectors(bqm.spin, list(bqm.variables))
+        pairs = {(int(i), int(j)): -beta * weight for i, j, weight in zip(rows, columns, quadratic)}
+        return cls.ising(-beta * h, pairs)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Model:
+        """A model in a file of any format that the command line reads; an RBM if it ends in .safetensors."""
+        name = os.fspath(path)
+        if not os.path.exists(name):
+            raise FileNotFoundError(f"{name} does not exist")
+        if name.endswith(".safetensors"):
+            return cls("rbm", weights=name, **options)
+        return cls("file", path=name, **options)
+
+    @classmethod
+    def from_store(cls, path: str | os.PathLike[str]) -> Model:
+        """The model of a stored run, if it is one of the registry."""
+        config = json.loads(_core.describe_store(path))["config"]
+        if not config:
+            raise ValueError(f"{os.fspath(path)} does not say from what its model is built: pass the model")
+        return cls._of(_core.Model.from_spec, json.dumps(config["model"]), config["model_seed"])
+
+    @classmethod
+    def from_log_prob(
+        cls,
+        fn: Callable[[Any], Any],
+        cards: int | Sequence[int] | NDArray[Any],
+        *,
+        sites: int | None = None,
+        grad: str | Callable[[Any], Any] = "auto",
+        delta: Callable[[Any], Any] | None = None,
+        backend: str = "numpy",
+        one_hot: bool | None = None,
+        dtype: str | None = None,
+        name: str = "own",
+    ) -> Model:
+        """Any function: ``fn(X)`` gives log π, up to a constant, of every row of X, which has all chains at once.
+
+        ``cards`` has the number of values of every site, or is one number for ``sites`` sites. What samplers know of
+        changes comes from
+
+        * ``delta(X)``: shape (rows, sites, values), by how much log π changes if a site takes a value; for bits
+          (rows, sites) will do, the changes by flips;
+        * ``grad(X)``: derivatives by the indicators of values (rows, sites, values), or by bits (rows, sites);
+        * ``grad="auto"``: automatic derivatives with ``backend="torch"`` or ``"jax"``;
+        * ``grad="exact"`` (and ``"auto"`` with numpy): changed states are evaluated, many at once.
+
+        X holds whole numbers (int64) with numpy, else float32: bits as they are, values one-hot (rows, sites, values).
+        ``one_hot`` and ``dtype`` choose otherwise. A row of −inf is forbidden; NaN stops the run.
+
+        >>> def log_prob(X):
+        ...     return 0.5 * (X[:, 1:] == X[:, :-1]).sum(axis=1)
+        >>> model = Model.from_log_prob(log_prob, cards=[2, 3, 2, 4])
+        >>> model.log_prob([[0, 0, 1, 1]])
+        array([1.])
+        """
+        given = {"sites": sites, "grad": grad, "delta": delta, "backend": backend, "one_hot": one_hot, "dtype": dtype}
+        return cls._of(_function, fn, cards, name, tuple(given.items()))
+
+    def update(self, **parameters: Any) -> Model:
+        """Gives a model of arrays other parameters, in place: ``model.update(J=J)``. `Chains` go on from where they are.
+
+        >>> model = Model.ising(h=[0.0, 0.0], J={(0, 1): 1.0})
+        >>> model.update(h=[1.0, 0.0]).log_prob([[1, 1]])
+        array([2.])
+        """
+        if self._build is None:
+            raise TypeError(f"{self._core.name} has no parameters to update: only models made from arrays have")
+        for name in parameters:
+            if name not in self._parameters:
+                raise TypeError(_check.unknown("parameter", name, self._parameters))
+        merged = {**self._parameters, **parameters}
+        core = self._build(**merged)
+        if core.cards != self._core.cards:
+            raise ValueError(f"the model has {self.sites} sites and keeps its values, got {core.sites}")
+        self._core, self._parameters = core, merged
+        return self
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._core.name
+
+    @property
+    def sites(self) -> int:
+        """Number of sites."""
+        return self._core.sites
+
+    @property
+    def cards(self) -> NDArray[np.int64]:
+        """Number of values of every site."""
+        return np.array(self._core.cards, dtype=np.int64)
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """How the sites are arranged, if they are: rows and columns of a lattice."""
+        shape = self._core.shape
+        return None if shape is None else tuple(shape)
+
+    def log_prob(self, states: ArrayLike) -> NDArray[np.float64]:
+        """log π of every row, up to a constant."""
+        return self._core.log_prob(_check.values("states", states, self.cards))
+
+    def differences(self, states: ArrayLike, *, exact: bool = False) -> NDArray[np.float32]:
+        """By how much log π would change if a site took a value, as samplers see it.
+
+        Of shape (rows, sites) for bits, the changes by flips; else (rows, values, sites), with −inf for values that a
+        site does not have.
+        """
+        table = self._core.differences(_check.values("states", states, self.cards), exact)
+        most = int(self.cards.max())
+        return table if most == 2 else table.reshape(len(table), most, self.sites)
+
+    def __repr__(self) -> str:
+        cards = self.cards
+        values = str(cards[0]) if (cards == cards[0]).all() else f"{cards.min()} to {cards.max()}"
+        return f"<saltus.Model {self.name}: {self._core.words}; {self.sites} sites of {values} values>"
+
+
+def _again(make: Callable[..., Core], arguments: tuple[Any, ...], parameters: dict[str, Any]) -> Model:
+    return Model._of(make, *arguments, **parameters)
+
+
+def _function(fn: Callable[[Any], Any], cards: Any, name: str, given: tuple[tuple[str, Any], ...]) -> Core:
+    from saltus import _energy
+
+    return _core.Model.from_functions(**_energy.functions(fn, cards, **dict(given)), name=name)
+
+
+def _by_name(name: str, options: Mapping[str, Any], seed: int) -> Core:
+    """A model of the registry; an unknown option is a TypeError with the nearest name."""
+    try:
+        return _core.Model.from_spec(json.dumps({name: options}), seed)
+    except ValueError as error:
+        found = re.match(r"unknown field `(.*?)`, expected (.*?) at line", str(error))
+        if found:
+            known = re.findall(r"`(.*?)`", found[2])
+            raise TypeError(_check.unknown(f"option of {name}", found[1], known)) from None
+        sentence = re.sub(r" at line 1 column \d+$", "", str(error))
+        raise ValueError(sentence) from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def _couplings(J: Any, sites: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float32]]:
+    """Ends and weights of every pair, once."""
+    if isinstance(J, Mapping):
+        pairs = np.array([(_check.count("a site", i, 0), _check.count("a site", j, 0)) for i, j in J])
+        pairs = pairs.reshape(-1, 2)
+        rows, columns = pairs[:, 0], pairs[:, 1]
+        weights = _check.numbers("J", list(J.values()), (1,))
+    else:
+        matrix = J.tocoo() if hasattr(J, "tocoo") else None
+        if matrix is None:
+            dense = _check.numbers("J", J, (2,))
+            rows, columns = np.nonzero(dense)
+            weights, shape = dense[rows, columns], dense.shape
+        else:
+            rows, columns = np.asarray(matrix.row), np.asarray(matrix.col)
+            weights, shape = _check.numbers("J", matrix.data, (1,)), matrix.shape
+        if shape != (sites, sites):
+            raise ValueError(f"J must have shape ({sites}, {sites}) as h has {sites} sites, got {shape}")
+        upper = rows < columns
+        if upper.any() and (rows > columns).any():
+            of_pair = dict(zip(zip(rows.tolist(), columns.tolist()), weights.tolist()))
+            for (i, j), weight in of_pair.items():
+                if of_pair.get((j, i)) != weight:
+                    raise ValueError(f"J must be symmetric or triangular, but J[{i}, {j}] is not J[{j}, {i}]")
+            keep = rows <= columns
+            rows, columns, weights = rows[keep], columns[keep], weights[keep]
+    if (rows == columns).any():
+        site = rows[rows == columns][0]
+        raise ValueError(f"J couples site {site} with itself: that belongs to h")
+    if len(rows) and max(rows.max(), columns.max()) >= sites:
+        raise ValueError(f"J names site {max(rows.max(), columns.max())}, but h has {sites} sites")
+    return (
+        np.ascontiguousarray(rows, dtype=np.uint32),
+        np.ascontiguousarray(columns, dtype=np.uint32),
+        np.ascontiguousarray(weights, dtype=np.float32),
+    )
+
+
+def _ising(h: ArrayLike, J: Any) -> Core:
+    field = _check.numbers("h", h, (1,))
+    return _core.Model.ising(field, *_couplings(J, len(field)))
+
+
+def _potts(h: ArrayLike, J: Any) -> Core:
+    field = _check.numbers("h", h, (2,))
+    return _core.Model.potts(field.shape[1], field.reshape(-1), *_couplings(J, len(field)))
+
+
+def _rbm(W: ArrayLike, a: ArrayLike, b: ArrayLike, data_mean: ArrayLike | None = None) -> Core:
+    weight = _check.numbers("W", W, (2, 3))
+    values = 2 if weight.ndim == 2 else weight.shape[2]
+    visible, hidden = _check.numbers("a", a, (1, 2)), _check.numbers("b", b, (1,))
+    if visible.shape != weight.shape[1:]:
+        raise ValueError(f"a must have shape {weight.shape[1:]} as W has {weight.shape}, got {visible.shape}")
+    if hidden.shape != weight.shape[:1]:
+        raise ValueError(f"b must have shape {weight.shape[:1]} as W has {weight.shape}, got {hidden.shape}")
+    mean = None if data_mean is None else _check.numbers("data_mean", data_mean, (1, 2)).reshape(-1)
+    return _core.Model.rbm(values, weight.reshape(-1), hidden, visible.reshape(-1), mean)

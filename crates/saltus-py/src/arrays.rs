@@ -1,0 +1,40 @@
+//! Numbers of the library as numpy arrays.
+
+use numpy::ndarray::{Array2, Array3};
+use numpy::{IntoPyArray, PyArray2, PyArray3};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// Rows of one length as an array.
+pub fn of_rows<'py>(py: Python<'py>, rows: &[Vec<f64>]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
+    let numbers = rows.iter().flat_map(|row| row[..columns].iter().copied()).collect();
+    let array = Array2::from_shape_vec((rows.len(), columns), numbers).map_err(shape)?;
+    Ok(array.into_pyarray(py))
+}
+
+/// States of all chains, row after row.
+pub fn of_states(
+    py: Python<'_>,
+    chains: usize,
+    sites: usize,
+    states: Vec<u8>,
+) -> PyResult<Bound<'_, PyArray2<u8>>> {
+    Ok(Array2::from_shape_vec((chains, sites), states).map_err(shape)?.into_pyarray(py))
+}
+
+/// States of all draws by chain, draw and site.
+pub fn of_draws<'py>(
+    py: Python<'py>,
+    chains: &[&[u8]],
+    draws: usize,
+    sites: usize,
+) -> PyResult<Bound<'py, PyArray3<u8>>> {
+    let bytes = chains.iter().flat_map(|chain| chain[..draws * sites].iter().copied()).collect();
+    let array = Array3::from_shape_vec((chains.len(), draws, sites), bytes).map_err(shape)?;
+    Ok(array.into_pyarray(py))
+}
+
+fn shape(error: numpy::ndarray::ShapeError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}

@@ -1,0 +1,143 @@
+//! What a run has to do, and what came of it: everything that happens away from the interpreter.
+
+use crate::errors::Problem;
+use saltus::draws::observers::Best;
+use saltus::model::erased::Erased;
+use saltus::run::BEST;
+use saltus::store::{Description, Keep, StoreWriter, Stored};
+use saltus::{
+    Assurance, ChainDraws, Control, Finding, Model, Outcome, Plan, Progress, Run, Settings, Sink,
+    SinkError, Summary, Trace,
+};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A run to be made.
+pub struct Job {
+    pub model: Erased,
+    pub name: String,
+    pub words: String,
+    pub config: Value,
+    pub settings: Settings,
+    /// States that chains start from.
+    pub starts: Option<Vec<u8>>,
+    /// Number of the first chain, where these are a part of a run's.
+    pub first_chain: usize,
+    pub keep: Keep,
+    pub store: Option<Place>,
+}
+
+/// Where draws are stored.
+pub struct Place {
+    pub path: PathBuf,
+    pub replace: bool,
+    pub resume: bool,
+    pub checkpoint_every: Option<Duration>,
+}
+
+/// What a run left.
+pub struct Finished {
+    pub outcome: Outcome,
+    /// The summary as the command line prints it.
+    pub summary: Value,
+    /// What looks fine, in words.
+    pub fine: Vec<String>,
+    /// Code and sentence of what deserves attention.
+    pub findings: Vec<(String, String)>,
+}
+
+/// Draws in memory that others may look at while a run goes on.
+#[derive(Clone)]
+pub struct SharedTrace(pub Arc<Mutex<Trace>>);
+
+/// What is behind a lock, whoever panicked while holding it.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sink for SharedTrace {
+    fn wants_states(&self) -> bool {
+        lock(&self.0).wants_states()
+    }
+
+    fn begin(&mut self, plan: &Plan<'_>) -> Result<(), SinkError> {
+        lock(&self.0).begin(plan)
+    }
+
+    fn take(&mut self, draws: Vec<ChainDraws>) -> Result<(), SinkError> {
+        lock(&self.0).take(draws)
+    }
+}
+
+impl Job {
+    /// Makes the run.
+    pub fn go(
+        self,
+        trace: &SharedTrace,
+        monitor: impl FnMut(Progress) -> Control + Send + 'static,
+    ) -> Result<Finished, Problem> {
+        let model = Arc::new(self.model.clone());
+        let mut run = Run::new(model, self.settings.clone())
+            .first_chain(self.first_chain)
+            .observe_as_usual()
+            .monitor(monitor);
+        if let Some(starts) = &self.starts {
+            run = run.start_from(starts.clone());
+        }
+        let outcome = match &self.store {
+            None => {
+                let mut outcome = run.go_into(&mut trace.clone())?;
+                outcome.trace = lock(&trace.0).clone();
+                outcome
+            }
+            Some(place) => self.run_into_store(run, place)?,
+        };
+        Ok(Finished::new(&self.name, self.words, outcome))
+    }
+
+    fn run_into_store(&self, mut run: Run<'_, Erased>, place: &Place) -> Result<Outcome, Problem> {
+        let description = Description {
+            description: Some(self.words.clone()),
+            keep: self.keep,
+            config: self.config.clone(),
+            ..Description::new(&self.name, self.model.shown_space(), &self.settings)
+        };
+        if let Some(time) = place.checkpoint_every {
+            run = run.checkpoint_every(time);
+        }
+        let mut writer = if place.resume {
+            let (writer, checkpoint, seconds) = StoreWriter::resume(&place.path, description)?;
+            if let Some(checkpoint) = checkpoint {
+                run = run.resume(checkpoint).after(seconds);
+            }
+            writer
+        } else {
+            StoreWriter::create(&place.path, description, place.replace)?
+        };
+        let mut outcome = run.go_into(&mut writer)?;
+        outcome.trace = Stored::open(&place.path)?.trace()?;
+        Ok(outcome)
+    }
+}
+
+impl Finished {
+    /// Judges what a run left.
+    pub fn new(name: &str, words: String, outcome: Outcome) -> Self {
+        let mut summary = Summary::new(name, &outcome);
+        summary.description = Some(words);
+        let mut value = json!(summary);
+        value["stopped_by"] = json!(outcome.ended.rule());
+        if let Some(best) = outcome.observed::<Best>(BEST).and_then(|best| best.first()) {
+            value["best"] = json!(best);
+        }
+        let told = |finding: &Finding| (finding.code().to_owned(), finding.to_string());
+        Self {
+            summary: value,
+            fine: summary.assurances.iter().map(Assurance::to_string).collect(),
+            findings: summary.findings.iter().map(told).collect(),
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The extension module behind `import saltus`: models, runs and chains of the library for Python.
+//!
+//! Everything here is thin: numbers go in and out as numpy arrays, settings as JSON, and the Python layer in
+//! `python/saltus` makes it pleasant. Rust never works while it holds the interpreter.
+
+mod arrays;
+mod chains;
+mod energy;
+mod errors;
+mod job;
+mod model;
+mod run;
+mod stored;
+
+use pyo3::prelude::*;
+
+/// The compiled part of saltus; use the package `saltus` instead.
+#[pymodule(gil_used = false)]
+#[pyo3(name = "_core")]
+mod core {
+    #[pymodule_export]
+    use super::chains::Chains;
+    #[pymodule_export]
+    use super::model::CoreModel;
+    #[pymodule_export]
+    use super::run::CoreRun;
+    #[pymodule_export]
+    use super::stored::{describe_store, merge_stores, read_store};
+    #[pymodule_export]
+    use super::{models, samplers};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// Names of the registry's models, and what each is.
+#[pyfunction]
+fn models() -> Vec<(&'static str, &'static str)> {
+    saltus::zoo::ModelSpec::ALL.to_vec()
+}
+
+/// Names of the samplers, and what each is.
+#[pyfunction]
+fn samplers() -> Vec<(&'static str, &'static str)> {
+    saltus::Method::ALL.iter().map(|method| (method.name(), method.describe())).collect()
+}

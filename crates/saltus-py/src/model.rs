@@ -1,0 +1,261 @@
+//! Models of Python: by name, from arrays, or from a function.
+
+use crate::energy::Energy;
+use crate::errors::of_model;
+use numpy::ndarray::Array2;
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use saltus::model::erased::Erased;
+use saltus::zoo::{Building, ModelSpec, Title, UseModel};
+use saltus::{Clamped, Differences, Edge, Model, ModelError, Pairwise, Rbm, Space, States};
+use serde_json::{Value, json};
+
+/// A model, ready to be sampled.
+#[pyclass(frozen, name = "Model", module = "saltus._core")]
+pub struct CoreModel {
+    pub(crate) model: Erased,
+    pub(crate) name: String,
+    pub(crate) words: String,
+    /// From what a store can build it again.
+    pub(crate) config: Value,
+}
+
+struct Erase;
+
+impl UseModel for Erase {
+    type Output = (Title, Erased);
+
+    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
+        (title, Erased::new(model))
+    }
+}
+
+impl CoreModel {
+    fn of(name: &str, words: String, model: impl Model + 'static) -> Self {
+        Self { model: Erased::new(model), name: name.to_owned(), words, config: Value::Null }
+    }
+
+    /// The model given the values of some sites.
+    pub(crate) fn clamped(&self, evidence: &[(usize, u8)]) -> Result<Erased, ModelError> {
+        Ok(match evidence {
+            [] => self.model.clone(),
+            evidence => Erased::new(Clamped::new(self.model.clone(), evidence)?),
+        })
+    }
+
+    /// From what a store can build it again, given the values of some sites.
+    pub(crate) fn config_given(&self, evidence: &[(usize, u8)]) -> Value {
+        let mut config = self.config.clone();
+        if let (Value::Object(entries), false) = (&mut config, evidence.is_empty()) {
+            entries.insert("evidence".to_owned(), json!(evidence));
+        }
+        config
+    }
+
+    fn check_states(&self, states: &PyReadonlyArray2<'_, u8>) -> PyResult<Vec<u8>> {
+        let space = self.model.shown_space();
+        let [_, sites] = *states.shape() else { unreachable!("two dimensions") };
+        if sites != space.sites() {
+            return Err(PyValueError::new_err(format!(
+                "states have {sites} sites, the model has {}",
+                space.sites()
+            )));
+        }
+        let states: Vec<u8> = states.as_array().iter().copied().collect();
+        for state in states.chunks_exact(sites.max(1)) {
+            if let Some(site) = space.misplaced(state) {
+                return Err(PyValueError::new_err(format!(
+                    "site {site} cannot have value {}: its last value is {}",
+                    state[site],
+                    space.values_at(site) - 1
+                )));
+            }
+        }
+        Ok(states)
+    }
+}
+
+fn edges(
+    from: &PyReadonlyArray1<'_, u32>,
+    to: &PyReadonlyArray1<'_, u32>,
+    weight: &PyReadonlyArray1<'_, f32>,
+) -> Vec<Edge> {
+    let (from, to, weight) = (from.as_array(), to.as_array(), weight.as_array());
+    let ends = from.iter().zip(to.iter()).zip(weight.iter());
+    ends.map(|((from, to), weight)| Edge { from: *from, to: *to, weight: *weight }).collect()
+}
+
+fn numbers(array: &PyReadonlyArray1<'_, f32>) -> Vec<f32> {
+    array.as_array().iter().copied().collect()
+}
+
+#[pymethods]
+impl CoreModel {
+    /// A model of the registry: `spec` is JSON as stores keep it, `seed` that of random parameters.
+    #[staticmethod]
+    fn from_spec(py: Python<'_>, spec: &str, seed: u64) -> PyResult<Self> {
+        let mut spec: ModelSpec =
+            serde_json::from_str(spec).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        for path in spec.paths_mut() {
+            if let Ok(absolute) = std::path::absolute(&*path) {
+                *path = absolute;
+            }
+        }
+        py.detach(|| {
+            let building = Building { seed, ..Building::default() };
+            let (title, model) = spec.build(&building, Erase)?;
+            let config = json!({ "model": spec, "model_seed": seed });
+            Ok(Self { model, name: title.name.to_owned(), words: title.words, config })
+        })
+        .map_err(|error| of_model(&error))
+    }
+
+    /// Spins with fields and couplings.
+    #[staticmethod]
+    fn ising(
+        py: Python<'_>,
+        field: PyReadonlyArray1<'_, f32>,
+        from: PyReadonlyArray1<'_, u32>,
+        to: PyReadonlyArray1<'_, u32>,
+        weight: PyReadonlyArray1<'_, f32>,
+    ) -> PyResult<Self> {
+        let (field, edges) = (numbers(&field), edges(&from, &to, &weight));
+        py.detach(|| {
+            let words = format!("Ising model of {} spins, {} couplings", field.len(), edges.len());
+            Ok(Self::of("ising", words, Pairwise::ising(&edges, field)?))
+        })
+        .map_err(|error: ModelError| of_model(&error))
+    }
+
+    /// Values with fields and couplings of equal values.
+    #[staticmethod]
+    fn potts(
+        py: Python<'_>,
+        values: usize,
+        field: PyReadonlyArray1<'_, f32>,
+        from: PyReadonlyArray1<'_, u32>,
+        to: PyReadonlyArray1<'_, u32>,
+        weight: PyReadonlyArray1<'_, f32>,
+    ) -> PyResult<Self> {
+        let (field, edges) = (numbers(&field), edges(&from, &to, &weight));
+        py.detach(|| {
+            let sites = field.len() / values.max(1);
+            let words = format!("Potts model of {sites} sites, {} couplings", edges.len());
+            Ok(Self::of("potts", words, Pairwise::potts(values, &edges, &field)?))
+        })
+        .map_err(|error: ModelError| of_model(&error))
+    }
+
+    /// A restricted Boltzmann machine.
+    #[staticmethod]
+    #[pyo3(signature = (values, weight, hidden_bias, visible_bias, data_mean=None))]
+    fn rbm(
+        py: Python<'_>,
+        values: usize,
+        weight: PyReadonlyArray1<'_, f32>,
+        hidden_bias: PyReadonlyArray1<'_, f32>,
+        visible_bias: PyReadonlyArray1<'_, f32>,
+        data_mean: Option<PyReadonlyArray1<'_, f32>>,
+    ) -> PyResult<Self> {
+        let [weight, hidden, visible] = [&weight, &hidden_bias, &visible_bias].map(numbers);
+        let data_mean = data_mean.as_ref().map(numbers);
+        py.detach(|| {
+            let model = Rbm::new(values, &weight, &hidden, &visible, data_mean.as_deref())?;
+            let units = model.hidden();
+            let words = format!("restricted Boltzmann machine of {units} hidden units");
+            Ok(Self::of("rbm", words, model))
+        })
+        .map_err(|error: ModelError| of_model(&error))
+    }
+
+    /// A model of the user's own function, see `saltus._energy`.
+    #[staticmethod]
+    #[pyo3(signature = (cards, value, dtype, gradient=None, delta=None, name="own"))]
+    fn from_functions(
+        cards: Vec<usize>,
+        value: Py<PyAny>,
+        dtype: &str,
+        gradient: Option<Py<PyAny>>,
+        delta: Option<Py<PyAny>>,
+        name: &str,
+    ) -> PyResult<Self> {
+        let space = Space::mixed(&cards).map_err(|error| of_model(&error))?;
+        let words = format!("a function of {} sites", cards.len());
+        Ok(Self::of(name, words, Energy::new(space, value, dtype, gradient, delta)?))
+    }
+
+    /// Number of sites.
+    #[getter]
+    fn sites(&self) -> usize {
+        self.model.shown_space().sites()
+    }
+
+    /// Values of every site.
+    #[getter]
+    fn cards(&self) -> Vec<usize> {
+        let space = self.model.shown_space();
+        (0..space.sites()).map(|site| space.values_at(site)).collect()
+    }
+
+    /// How sites are arranged, if they are.
+    #[getter]
+    fn shape(&self) -> Option<Vec<usize>> {
+        self.model.shown_space().shape().map(<[usize]>::to_vec)
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is, in words.
+    #[getter]
+    fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// log π of every state, up to a constant.
+    fn log_prob<'py>(
+        &self,
+        py: Python<'py>,
+        states: PyReadonlyArray2<'py, u8>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let rows = self.check_states(&states)?;
+        let model = &self.model;
+        let log_prob = py.detach(|| {
+            let states = States::new(&rows, model.space().sites());
+            let mut log_prob = vec![0.0; states.chains()];
+            model.log_prob(states, &mut model.new_cache(states.chains()), &mut log_prob)?;
+            Ok(log_prob)
+        });
+        Ok(log_prob.map_err(|error: ModelError| of_model(&error))?.into_pyarray(py))
+    }
+
+    /// The differences of every state, a row each: of flips, or plane after plane.
+    fn differences<'py>(
+        &self,
+        py: Python<'py>,
+        states: PyReadonlyArray2<'py, u8>,
+        exact: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let rows = self.check_states(&states)?;
+        let model = &self.model;
+        let kind = if exact { Differences::Exact } else { Differences::Taylor };
+        let diff = py.detach(|| {
+            let states = States::new(&rows, model.space().sites());
+            let chains = states.chains();
+            let (mut cache, mut log_prob) = (model.new_cache(chains), vec![0.0; chains]);
+            let mut diff = vec![0.0; chains * model.space().diff_len()];
+            model.log_prob_and_diff(kind, states, &mut cache, &mut log_prob, &mut diff)?;
+            Ok(diff)
+        });
+        let diff = diff.map_err(|error: ModelError| of_model(&error))?;
+        let shape = (diff.len() / model.space().diff_len(), model.space().diff_len());
+        let array = Array2::from_shape_vec(shape, diff);
+        Ok(array.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
+    }
+}

@@ -1,0 +1,53 @@
+//! What a store says of its run.
+
+use crate::errors::of_store;
+use crate::job::Finished;
+use crate::run::told;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use saltus::store::{self, StoreError, Stored};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// The description of a stored run as JSON, with its draws and how it ended.
+#[pyfunction]
+pub fn describe_store(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let described = py.detach(|| {
+        let stored = Stored::open(&path)?;
+        let mut described = json!(stored.description());
+        described["draws"] = json!(stored.draws());
+        described["ended"] = json!(stored.ended().map(|ended| ended.rule()));
+        Ok(described.to_string())
+    });
+    described.map_err(|error| of_store(&error))
+}
+
+/// Everything that a stored run left, judged anew.
+#[pyfunction]
+pub fn read_store(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let read = py.detach(|| -> Result<_, StoreError> {
+        let stored = Stored::open(&path)?;
+        let description = stored.description();
+        let words = description.description.clone().unwrap_or_default();
+        let finished = Finished::new(&description.model, words, stored.outcome()?);
+        Ok((finished, stored.space().sites()))
+    });
+    let (finished, sites) = read.map_err(|error| of_store(&error))?;
+    told(py, &finished, Some(&path), sites)
+}
+
+/// Joins stores of parts of the chains, in their order.
+#[pyfunction]
+pub fn merge_stores(
+    py: Python<'_>,
+    parts: Vec<PathBuf>,
+    out: PathBuf,
+    replace: bool,
+) -> PyResult<()> {
+    let merged = py.detach(|| -> Result<(), StoreError> {
+        let parts = parts.iter().map(Stored::open).collect::<Result<Vec<_>, _>>()?;
+        let config = parts.first().map(|part| part.description().config.clone());
+        store::merge(&parts, out, config.unwrap_or_default(), replace)
+    });
+    merged.map_err(|error| of_store(&error))
+}

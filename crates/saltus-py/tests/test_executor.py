@@ -1,0 +1,147 @@
+"""Runs over executors: the same bytes on any engine, with any number of workers, also after a retry."""
+
+import concurrent.futures
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from conftest import tool
+
+import saltus
+from saltus import Model
+
+SETTINGS = {"draws": 40, "warmup": 100, "chains": 60, "seed": 3}
+
+
+def model():
+    return Model("ising", size="4x4", coupling=0.2)
+
+
+def of_bits(X):
+    """A function with a name, which other processes can import."""
+    return 0.3 * X.sum(axis=1)
+
+
+def same(one, other):
+    for group in ("posterior", "sample_stats"):
+        for name in one[group]:
+            np.testing.assert_array_equal(one[group][name], other[group][name])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        return saltus.sample(model(), executor=executor, **SETTINGS)
+
+
+def test_it_is_the_run_with_the_scale_of_the_pilot(expected):
+    summary = saltus.summary(expected)
+    pilot = saltus.sample(model(), **{**SETTINGS, "draws": 1})
+    assert summary["scale"] == saltus.summary(pilot)["scale"] and summary["chains"] == 60
+    same(saltus.sample(model(), scale=summary["scale"], **SETTINGS), expected)
+    assert "every chain moved" in saltus.verdict(expected)
+
+
+def test_processes(expected, tmp_path):
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as executor:
+        same(saltus.sample(model(), executor=executor, store=tmp_path / "run", **SETTINGS), expected)
+        with pytest.raises(FileExistsError):
+            saltus.sample(model(), executor=executor, store=tmp_path / "run", **SETTINGS)
+    same(saltus.load(tmp_path / "run"), expected)
+
+
+def test_threads_and_models_of_every_kind():
+    models = [
+        Model.ising([0.1, -0.2, 0.0], {(0, 1): 0.5}).update(h=[0.3, 0.0, 0.0]),
+        Model.rbm(np.ones((2, 3)), np.zeros(3), np.zeros(2)),
+        Model.from_log_prob(of_bits, 2, sites=3),
+    ]
+    with concurrent.futures.ThreadPoolExecutor(3) as executor:
+        for one in models:
+            again = pickle.loads(pickle.dumps(one))
+            np.testing.assert_array_equal(again.log_prob([[1, 0, 1]]), one.log_prob([[1, 0, 1]]))
+            result = saltus.sample(one, executor=executor, evidence={2: 1}, init=[0, 0, 1], **SETTINGS)
+            assert result["posterior"]["state"].shape == (60, 40, 3)
+            assert (result["posterior"]["state"][..., 2] == 1).all()
+
+
+class Retrying:
+    """An engine whose first worker is killed in the middle of a task, and that then runs the task again."""
+
+    def __init__(self):
+        self.killed = False
+
+    def submit(self, fn, task):
+        class Future:
+            def result(_):
+                if not self.killed:
+                    self.killed = True
+                    worker = subprocess.Popen(
+                        [sys.executable, "-c", "import sys, saltus._worker as w; w.run(sys.stdin.buffer.read())"],
+                        stdin=subprocess.PIPE,
+                    )
+                    worker.stdin.write(task)
+                    worker.stdin.flush()
+                    worker.send_signal(signal.SIGKILL)
+                    worker.wait()
+                return fn(task)
+
+        return Future()
+
+
+def test_a_killed_worker_is_made_good(expected):
+    same(saltus.sample(model(), executor=Retrying(), **SETTINGS), expected)
+
+
+def test_what_executors_cannot_do():
+    with pytest.raises(TypeError, match="submit"):
+        saltus.sample(model(), executor=3)
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        with pytest.raises(ValueError, match="leave these out"):
+            saltus.sample(model(), executor=executor, stop={"ess": 3})
+
+        def fail(X):
+            raise KeyError("no")
+
+        with pytest.raises((KeyError, TypeError)):
+            saltus.sample(Model.from_log_prob(fail, [2, 2]), executor=executor, **SETTINGS)
+
+
+def test_dask(expected):
+    distributed = tool("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            same(saltus.sample(model(), executor=client, **SETTINGS), expected)
+            same(saltus.sample(model(), executor=client.get_executor(), **SETTINGS), expected)
+
+
+def test_mpi(expected, tmp_path):
+    tool("mpi4py")
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import sys, saltus
+        from mpi4py.futures import MPIPoolExecutor
+        if __name__ == "__main__":
+            with MPIPoolExecutor() as executor:
+                saltus.sample(saltus.Model("ising", size="4x4", coupling=0.2), executor=executor,
+                              store=sys.argv[1], keep="states", **{SETTINGS})
+        """)
+    )
+    mpiexec = os.path.join(os.path.dirname(sys.executable), "mpiexec")
+    line = [mpiexec, "--allow-run-as-root", "--oversubscribe", "-n", "3", sys.executable, "-m", "mpi4py.futures"]
+    subprocess.run([*line, script, tmp_path / "run"], check=True, timeout=120)
+    same(saltus.load(tmp_path / "run"), expected)
+
+
+def test_submitit(expected, tmp_path):
+    submitit = tool("submitit")
+    executor = submitit.LocalExecutor(folder=tmp_path / "logs")
+    same(saltus.sample(model(), executor=executor, **SETTINGS), expected)

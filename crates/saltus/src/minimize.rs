@@ -1,0 +1,379 @@
+//! Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) with any sampler: the states of largest log π.
+//!
+//! All chains cool from where everything is accepted to where nothing is; then they begin anew and cool more
+//! slowly, until the time is over.
+//!
+//! ```
+//! use saltus::minimize::{Minimize, MinimizeSettings};
+//! use saltus::{Edge, Pairwise};
+//! // A triangle of spins that all want to differ: one pair cannot.
+//! let edge = |from, to| Edge { from, to, weight: -1.0 };
+//! let model = Pairwise::ising(&[edge(0, 1), edge(1, 2), edge(0, 2)], vec![0.0; 3])?;
+//! let found = Minimize::new(&model, MinimizeSettings::default()).go()?;
+//! assert_eq!(found.states[0].log_prob, 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::base::Base;
+use crate::control::{Control, Ended};
+use crate::engine::{self, Failed, SamplerBlock, block_ranges, block_size, sampler_block};
+use crate::error::ModelError;
+use crate::model::{Differences, Model};
+use crate::rng::{ChainRng, Stream};
+use crate::run::RunError;
+use crate::sampler::Sampler;
+use crate::space::States;
+use crate::tune::Tuner;
+use crate::workers::Workers;
+use serde::Serialize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How to look for the best states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MinimizeSettings {
+    /// The sampler that moves chains.
+    pub sampler: Sampler,
+    /// Chains that cool side by side.
+    pub chains: usize,
+    /// Steps of the first cooling; every one after it takes twice as many.
+    pub sweeps: usize,
+    /// Wall time after which no more is looked for; one cooling if there is none.
+    pub time_limit: Option<Duration>,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Threads, or as many as the machine has.
+    pub threads: Option<usize>,
+    /// The first and the last inverse temperature; found from the model unless given.
+    pub betas: Option<(f64, f64)>,
+    /// Distinct states to keep.
+    pub states: usize,
+}
+
+impl Default for MinimizeSettings {
+    fn default() -> Self {
+        Self {
+            sampler: Sampler::gibbs(),
+            chains: 32,
+            sweeps: 1000,
+            time_limit: None,
+            seed: 0,
+            threads: None,
+            betas: None,
+            states: 10,
+        }
+    }
+}
+
+/// One of the best states.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FoundState {
+    /// log π.
+    pub log_prob: f64,
+    /// −log π.
+    pub energy: f64,
+    /// Coolings whose best state it was.
+    pub count: usize,
+    /// The state as it is shown.
+    pub state: Vec<u8>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Minimum {
+    /// The best states, the very best first.
+    pub states: Vec<FoundState>,
+    /// Coolings of a chain that came to their end.
+    pub coolings: usize,
+    /// Steps of each chain.
+    pub sweeps: usize,
+    /// The first and the last inverse temperature.
+    pub betas: (f64, f64),
+    /// Wall time, and how long it took to find the best state.
+    pub seconds: f64,
+    /// The same until the best state was found.
+    pub seconds_to_best: f64,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+/// Where a search is.
+#[derive(Clone, Copy, Debug)]
+pub struct MinimizeProgress {
+    /// The cooling in progress, from 1.
+    pub cooling: usize,
+    /// Steps of it that are done, and all.
+    pub done: (usize, usize),
+    /// The largest log π so far.
+    pub best: f64,
+}
+
+type Monitor<'a> = dyn FnMut(MinimizeProgress) -> Control + 'a;
+
+/// A search being set up.
+pub struct Minimize<'a, M: Model> {
+    model: &'a M,
+    settings: MinimizeSettings,
+    monitor: Box<Monitor<'a>>,
+}
+
+/// Inverse temperatures at which a cooling stops to look around.
+const STOPS: usize = 100;
+
+/// A block of chains, and the best state of each in this cooling.
+struct Cooling<'a, M: Model> {
+    block: SamplerBlock<'a, M>,
+    best: Vec<(f64, Vec<u8>)>,
+    acceptance: f64,
+    /// Steps after which the chains are evaluated afresh.
+    since_start: usize,
+}
+
+/// So many steps after a fresh evaluation there is another, so that sums of changes do not drift.
+const REFRESH: usize = 1000;
+
+impl<M: Model> Cooling<'_, M> {
+    fn advance(&mut self, model: &M, beta: f64, scale: f64, steps: usize) -> Result<(), Failed> {
+        self.block.set_beta(beta);
+        self.block.set_scale(scale);
+        if self.since_start == 0 || self.since_start >= REFRESH {
+            self.block.start(model)?;
+            self.since_start = 0;
+        } else {
+            self.block.adjust(model)?;
+        }
+        self.since_start += steps;
+        self.acceptance = 0.0;
+        for _ in 0..steps {
+            self.block.step(model)?;
+            self.acceptance += self.block.reports().iter().map(|r| r.acceptance).sum::<f64>();
+            let states = self.block.states();
+            for (chain, best) in self.best.iter_mut().enumerate() {
+                let log_prob = self.block.log_prob()[chain];
+                // Sums of changes are off by a few digits of rounding.
+                if log_prob > best.0 && log_prob - best.0 > 1e-9 * log_prob.abs().max(1.0) {
+                    best.0 = log_prob;
+                    best.1.copy_from_slice(states.row(chain));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a, M: Model> Minimize<'a, M> {
+    /// A search on a model.
+    pub fn new(model: &'a M, settings: MinimizeSettings) -> Self {
+        Self { model, settings, monitor: Box::new(|_| Control::Continue) }
+    }
+
+    /// Calls `monitor` several times a second; it may ask to stop.
+    pub fn monitor(mut self, monitor: impl FnMut(MinimizeProgress) -> Control + 'a) -> Self {
+        self.monitor = Box::new(monitor);
+        self
+    }
+
+    /// Looks.
+    pub fn go(mut self) -> Result<Minimum, RunError> {
+        let (began, settings) = (Instant::now(), self.settings.clone());
+        let traits = settings.sampler.traits(self.model.space());
+        settings.sampler.suits(self.model)?;
+        for (name, count) in [("chains", settings.chains), ("sweeps", settings.sweeps)] {
+            if count == 0 {
+                return Err(RunError::Zero(name));
+            }
+        }
+        let deadline = settings.time_limit.and_then(|limit| began.checked_add(limit));
+        let betas = match settings.betas {
+            Some(betas) => betas,
+            None => self.temperatures()?,
+        };
+        if !(betas.0 > 0.0 && betas.0 <= betas.1 && betas.1.is_finite()) {
+            return Err(RunError::Temper(format!(
+                "inverse temperatures must be positive and rise, got {} to {}",
+                betas.0, betas.1
+            )));
+        }
+        let blocks = block_ranges(self.block_size(), settings.chains).count();
+        let workers = Workers::for_blocks(settings.threads, blocks).map_err(RunError::Threads)?;
+        let mut found = Minimum {
+            states: Vec::new(),
+            coolings: 0,
+            sweeps: 0,
+            betas,
+            seconds: 0.0,
+            seconds_to_best: 0.0,
+            ended: Ended::Complete,
+        };
+        let mut sweeps = settings.sweeps;
+        for cooling in 0.. {
+            let mut tuner = match (settings.sampler.scale, &traits.scale) {
+                (None, Some(scale)) => {
+                    let target = settings.sampler.target_acceptance;
+                    Some(Tuner::following(scale, target))
+                }
+                _ => None,
+            };
+            let mut blocks = self.blocks(cooling)?;
+            let mut stop = None;
+            let mut done = 0;
+            for at in 0..STOPS.min(sweeps) {
+                let stops = STOPS.min(sweeps);
+                let steps = (at + 1) * sweeps / stops - at * sweeps / stops;
+                let share = if stops > 1 { at as f64 / (stops - 1) as f64 } else { 1.0 };
+                // From one end to the other by equal steps of β: slow where the energy falls.
+                let beta = betas.0 + (betas.1 - betas.0) * share;
+                let fixed = settings.sampler.scale.unwrap_or(1.0);
+                let scale = tuner.as_ref().map_or(fixed, Tuner::scale);
+                let moved = engine::each(&workers, &mut blocks, |block| {
+                    block.advance(self.model, beta, scale, steps)
+                });
+                done += steps;
+                found.sweeps += steps;
+                if let Err(Failed { chain, step, cause }) = moved {
+                    stop = Some(Ended::Failed { chain, step, cause });
+                    break;
+                }
+                if let Some(tuner) = &mut tuner {
+                    let sum: f64 = blocks.iter().map(|block| block.acceptance).sum();
+                    tuner.round(sum / (steps * settings.chains) as f64);
+                }
+                let best = blocks.iter().flat_map(|block| &block.best).map(|best| best.0);
+                let best = best.fold(f64::NEG_INFINITY, f64::max);
+                if found.states.first().is_none_or(|first| best > first.log_prob) && at + 1 == stops
+                {
+                    found.seconds_to_best = began.elapsed().as_secs_f64();
+                }
+                let known = found.states.first().map_or(best, |first| first.log_prob.max(best));
+                let progress =
+                    MinimizeProgress { cooling: cooling + 1, done: (done, sweeps), best: known };
+                if (self.monitor)(progress) == Control::Stop {
+                    stop = Some(Ended::Interrupted);
+                    break;
+                }
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    stop = Some(Ended::TimeLimit);
+                    break;
+                }
+            }
+            self.gather(&blocks, &mut found);
+            if stop.is_none() {
+                found.coolings += settings.chains;
+            }
+            match stop {
+                // Time that was given was used as it should be.
+                Some(Ended::TimeLimit) => break,
+                Some(ended) => {
+                    found.ended = ended;
+                    break;
+                }
+                None if deadline.is_none() => break,
+                None => sweeps = sweeps.saturating_mul(2),
+            }
+        }
+        found.seconds = began.elapsed().as_secs_f64();
+        Ok(found)
+    }
+
+    fn block_size(&self) -> usize {
+        block_size(self.model, &self.settings.sampler, self.settings.chains)
+    }
+
+    /// Chains of a cooling at states to start from.
+    fn blocks(&self, cooling: usize) -> Result<Vec<Cooling<'a, M>>, RunError> {
+        let (model, settings) = (self.model, &self.settings);
+        let sites = model.space().sites();
+        let base = Arc::new(Base::uniform(model.space()));
+        let block = |numbers: std::ops::Range<usize>| {
+            let first = numbers.start;
+            let stream = |chain: usize| Stream::Chain((cooling * settings.chains + chain) as u64);
+            let mut rngs: Vec<ChainRng> =
+                numbers.map(|chain| ChainRng::new(settings.seed, stream(chain))).collect();
+            let mut states = vec![0; rngs.len() * sites];
+            for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
+                model.initial_state(rng, state);
+            }
+            let best = vec![(f64::NEG_INFINITY, vec![0; sites]); rngs.len()];
+            let base = Some(base.clone());
+            let block = sampler_block(model, &settings.sampler, first, states, rngs, base);
+            Cooling { block, best, acceptance: 0.0, since_start: 0 }
+        };
+        Ok(block_ranges(self.block_size(), settings.chains).map(block).collect())
+    }
+
+    /// Takes the best states of a cooling in: the same one counts again.
+    fn gather(&self, blocks: &[Cooling<'_, M>], found: &mut Minimum) {
+        for (log_prob, state) in blocks.iter().flat_map(|block| &block.best) {
+            if *log_prob == f64::NEG_INFINITY {
+                continue;
+            }
+            let mut shown = vec![0; self.model.shown_space().sites()];
+            self.model.show(state, &mut shown);
+            match found.states.iter_mut().find(|known| known.state == shown) {
+                Some(known) => known.count += 1,
+                None => found.states.push(FoundState {
+                    log_prob: *log_prob,
+                    energy: 0.0 - *log_prob,
+                    count: 1,
+                    state: shown,
+                }),
+            }
+        }
+        found.states.sort_by(|one, other| other.log_prob.total_cmp(&one.log_prob));
+        found.states.truncate(self.settings.states.max(1));
+    }
+
+    /// Where to begin and to end: the largest change that a site can make is accepted every other time at
+    /// first, and the smallest one in a hundred in the end.
+    fn temperatures(&self) -> Result<(f64, f64), RunError> {
+        let model = self.model;
+        let space = model.space();
+        let mut rng = ChainRng::new(self.settings.seed, Stream::Reference);
+        let mut changes: Vec<f64> = Vec::new();
+        let mut cache = model.new_cache(1);
+        for _ in 0..4 {
+            let mut state = vec![0; space.sites()];
+            model.initial_state(&mut rng, &mut state);
+            let (mut log_prob, mut diff) = ([0.0], vec![0.0; space.diff_len()]);
+            let states = States::new(&state, space.sites());
+            let exact = Differences::Exact;
+            let evaluated =
+                model.log_prob_and_diff(exact, states, &mut cache, &mut log_prob, &mut diff);
+            let failed = |error: ModelError| RunError::Panic(error.to_string());
+            evaluated.map_err(failed)?;
+            changes.extend(diff.iter().map(|change| f64::from(change.abs())));
+            changes.extend(self.exchanges(&mut state, &mut cache, &mut rng).map_err(failed)?);
+        }
+        changes.retain(|change| change.is_finite() && *change > 1e-9);
+        changes.sort_by(f64::total_cmp);
+        let (Some(largest), Some(small)) = (changes.last(), changes.get(changes.len() / 20)) else {
+            return Ok((1.0, 1.0));
+        };
+        let (first, last) = (std::f64::consts::LN_2 / largest, 100f64.ln() / small);
+        Ok((first, last.max(first)))
+    }
+
+    /// Changes that two sites of a fixed sum can make together, of a few pairs.
+    fn exchanges(
+        &self,
+        state: &mut [u8],
+        cache: &mut M::Cache,
+        rng: &mut ChainRng,
+    ) -> Result<Vec<f64>, ModelError> {
+        const PAIRS: usize = 200;
+        let (model, mut changes) = (self.model, Vec::new());
+        for sum in model.sums().iter().filter(|sum| sum.sites.len() > 1) {
+            model.follow(state, 0, cache)?;
+            for _ in 0..PAIRS {
+                let [one, other] = [(); 2].map(|()| rng.below(sum.sites.len()));
+                if one != other {
+                    let pair = (sum.sites[one] as usize, sum.sites[other] as usize);
+                    let mut diff = vec![0.0; model.space().values_at(pair.0)];
+                    model.exchange_diff(state, 0, cache, pair, &mut diff)?;
+                    changes.extend(diff.iter().map(|change| change.abs()));
+                }
+            }
+        }
+        Ok(changes)
+    }
+}

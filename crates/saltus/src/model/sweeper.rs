@@ -1,0 +1,74 @@
+//! How a pairwise model on a graph redraws all sites of many chains: chosen by its values and its
+//! density.
+
+use super::SweptChains;
+use super::dense::{self, DenseCache, DenseSpins};
+use super::graph::Graph;
+use super::lanes::ising::IsingLanes;
+use super::lanes::potts::PottsLanes;
+use super::lanes::transposed::Transposed;
+use super::lanes::{self, by_groups};
+use crate::space::Space;
+
+/// A way to redraw all sites.
+#[derive(Clone, Debug)]
+pub(crate) enum Sweeper {
+    /// Spins that nearly all see each other.
+    Dense(DenseSpins),
+    /// Spins on any graph.
+    Ising(IsingLanes),
+    /// Values on any graph.
+    Potts(PottsLanes),
+    /// Couplings too strong for single precision: site by site.
+    None,
+}
+
+/// Memory of one block of chains.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SweeperCache {
+    turned: Transposed,
+    dense: DenseCache,
+}
+
+impl Sweeper {
+    /// What suits a graph with these fields.
+    pub(crate) fn new(space: &Space, graph: &Graph, field: &[f32]) -> Self {
+        if !space.is_binary() {
+            return Self::Potts(PottsLanes::new(graph, field, space.values()));
+        }
+        if DenseSpins::suits(graph) {
+            return Self::Dense(DenseSpins::new(graph, field));
+        }
+        IsingLanes::new(graph, field).map_or(Self::None, Self::Ising)
+    }
+
+    /// How many chains it likes to redraw together.
+    pub(crate) fn block_size(&self) -> usize {
+        match self {
+            Self::Dense(_) => dense::BLOCK,
+            Self::Ising(_) | Self::Potts(_) => lanes::CHAINS,
+            Self::None => 1,
+        }
+    }
+
+    /// Redraws all sites of all chains; returns whether it did. `constant` is added to log π.
+    pub(crate) fn sweep(
+        &self,
+        chains: SweptChains<'_>,
+        (sites, constant): (usize, f64),
+        cache: &mut SweeperCache,
+    ) -> bool {
+        let SweeperCache { turned, dense: fields } = cache;
+        match self {
+            Self::Dense(dense) => dense.sweep(chains, constant, fields),
+            Self::Ising(lanes) => {
+                by_groups(chains, sites, |group| lanes.sweep(group, turned, constant));
+            }
+            Self::Potts(lanes) => {
+                by_groups(chains, sites, |group| lanes.sweep(group, turned, constant));
+            }
+            Self::None => return false,
+        }
+        true
+    }
+}

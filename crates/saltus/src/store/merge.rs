@@ -1,0 +1,121 @@
+//! Joins stores of runs that had a part of the chains each into one store of all chains.
+
+use super::{Description, StoreError, StoreWriter, Stored};
+use crate::control::{Ended, Seconds};
+use crate::draws::sink::{ChainDraws, Plan, STATISTICS, Saved, Sink, SinkError};
+use crate::run::Settings;
+use crate::tune::Round;
+use std::ops::Range;
+use std::path::Path;
+
+/// Draws of all chains that are in memory at once, about.
+const AT_ONCE: usize = 1 << 20;
+
+/// Writes one store of the chains of several, in their order: complete runs of the same model with the same
+/// settings but for their number of chains. `config` takes the place of theirs. Draws are copied; what was said of single
+/// sites and the checkpoints are not, so that it is the parts that can be resumed.
+pub fn merge(
+    parts: &[Stored],
+    path: impl AsRef<Path>,
+    config: serde_json::Value,
+    replace: bool,
+) -> Result<(), StoreError> {
+    let first = check(parts)?;
+    let chains = parts.iter().map(Stored::chains).sum();
+    let described = first.description().clone();
+    let settings = Settings { chains, ..described.settings.clone() };
+    let description = Description { settings, config, ..described };
+    let mut writer = StoreWriter::create(path, description, replace)?;
+    let (space, names) = (first.space(), first.names());
+    writer.begin(&Plan { space, chains, names, resumed: None }).map_err(told)?;
+    let window = (AT_ONCE / (chains * (names.len() + space.sites() / 8)).max(1)).max(1);
+    for start in (0..first.draws()).step_by(window) {
+        let draws = start..(start + window).min(first.draws());
+        let taken = parts.iter().map(|part| part_of(part, draws.clone()));
+        let taken: Vec<Vec<ChainDraws>> = taken.collect::<Result<_, _>>()?;
+        writer.take(taken.into_iter().flatten().collect()).map_err(told)?;
+    }
+    let rounds = rounds(parts)?;
+    let (seconds, threads) = timing(parts)?;
+    let ended = Ended::Complete;
+    let (scale, ended) = (first.scale(), Some(&ended));
+    let saved = Saved { rounds: &rounds, scale, seconds, threads, ended, ..Saved::default() };
+    writer.save(&saved).map_err(told)
+}
+
+fn told(error: SinkError) -> StoreError {
+    StoreError::Missing(error.0)
+}
+
+/// Fails with a sentence unless the stores belong together; the first stands for all.
+fn check(parts: &[Stored]) -> Result<&Stored, StoreError> {
+    let Some(first) = parts.first() else {
+        return Err(StoreError::Missing("there is nothing to merge".to_owned()));
+    };
+    let alike = |stored: &Stored| {
+        let mut one = stored.description().clone();
+        one.settings.chains = 0;
+        one.config = serde_json::Value::Null;
+        one
+    };
+    for part in parts {
+        let name = part.folder_name();
+        if !part.ended().is_some_and(|ended| ended.is_success()) {
+            let sentence = format!("{name} is not complete: go on with it by --resume first");
+            return Err(StoreError::Missing(sentence));
+        }
+        if alike(part) != alike(first) || part.names() != first.names() {
+            let sentence = format!("{name} is not of the same run as {}", first.folder_name());
+            return Err(StoreError::Missing(sentence));
+        }
+        if part.draws() != first.draws() {
+            let (found, of_first) = (part.draws(), first.draws());
+            let sentence = format!("{name} has {found} draws, the others have {of_first}");
+            return Err(StoreError::Missing(sentence));
+        }
+    }
+    Ok(first)
+}
+
+/// Some draws of all chains of a store.
+fn part_of(part: &Stored, draws: Range<usize>) -> Result<Vec<ChainDraws>, StoreError> {
+    let names: Vec<&str> = part.names().iter().map(String::as_str).chain(STATISTICS).collect();
+    let series = names.iter().map(|name| part.numbers(name, 0..part.chains(), draws.clone()));
+    let series: Vec<Vec<Vec<f64>>> = series.collect::<Result<_, _>>()?;
+    let of_chain = |chain: usize| {
+        let mut taken = ChainDraws::new(part.names().len());
+        for draw in 0..draws.len() {
+            taken.numbers.extend(series.iter().map(|series| series[chain][draw]));
+        }
+        taken.states = part.states(chain, draws.clone())?.unwrap_or_default();
+        Ok(taken)
+    };
+    (0..part.chains()).map(of_chain).collect()
+}
+
+/// The rounds of warm-up: acceptance over all chains.
+fn rounds(parts: &[Stored]) -> Result<Vec<Round>, StoreError> {
+    let all = parts.iter().map(|part| Ok((part.chains() as f64, part.warmup()?)));
+    let all: Vec<(f64, Vec<Round>)> = all.collect::<Result<_, StoreError>>()?;
+    let chains: f64 = all.iter().map(|(chains, _)| chains).sum();
+    let mut joined = all[0].1.clone();
+    for (number, round) in joined.iter_mut().enumerate() {
+        let of_part = |(chains, rounds): &(f64, Vec<Round>)| {
+            chains * rounds.get(number).map_or(f64::NAN, |round| round.acceptance)
+        };
+        round.acceptance = all.iter().map(of_part).sum::<f64>() / chains;
+    }
+    Ok(joined)
+}
+
+/// The time of the slowest, and the threads of all: they ran side by side.
+fn timing(parts: &[Stored]) -> Result<(Seconds, usize), StoreError> {
+    let (mut seconds, mut threads) = (Seconds::default(), 0);
+    for part in parts {
+        let timing = part.timing()?;
+        seconds.warmup = seconds.warmup.max(timing.seconds.warmup);
+        seconds.draws = seconds.draws.max(timing.seconds.draws);
+        threads += timing.threads;
+    }
+    Ok((seconds, threads))
+}

@@ -1,0 +1,101 @@
+//! A model from a file of any known format.
+
+#[cfg(feature = "clap")]
+use super::MODEL;
+use super::read::{Body, Format, ModelFile, SiteNames, Spins, read};
+use super::{Building, Extent, Title, UseModel};
+use crate::error::ModelError;
+use crate::model::factors::Factors;
+use crate::model::graph::Edge;
+use crate::model::pairwise::Pairwise;
+use crate::space::Space;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A model from a file of any known format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(deny_unknown_fields)]
+pub struct FileSpec {
+    /// The file, perhaps compressed by gzip; - is stdin
+    #[cfg_attr(feature = "clap", arg(value_name = "FILE"))]
+    pub path: PathBuf,
+    /// Its format [default: found by what the file begins with]; `saltus list` names them all
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = MODEL))]
+    pub format: Option<Format>,
+}
+
+impl FileSpec {
+    pub(super) const NAME: &str = "file";
+
+    /// The model in that file, whatever its format.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), format: None }
+    }
+
+    /// What the file calls its sites and their values, if it does.
+    pub fn names(&self) -> Result<Vec<SiteNames>, ModelError> {
+        Ok(read(&self.path, self.format)?.1.names)
+    }
+
+    pub(super) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        // What was read from stdin has no place to be found at.
+        if self.path == Path::new("-") { Vec::new() } else { vec![&mut self.path] }
+    }
+
+    pub(super) fn build<U: UseModel>(
+        &self,
+        building: &Building<'_>,
+        user: U,
+    ) -> Result<U::Output, ModelError> {
+        let (format, file) = read(&self.path, self.format)?;
+        let failed = |error: ModelError| ModelError::File {
+            path: self.path.display().to_string(),
+            reason: error.to_string(),
+        };
+        let title = Title { name: Self::NAME, words: self.words(format, &file) };
+        match file.body {
+            Body::Factors { cardinalities, factors } => {
+                let space = Space::mixed(&cardinalities).map_err(failed)?;
+                let parameters =
+                    factors.iter().map(|one| one.log_values().len() * one.scope().len());
+                let parameters = parameters.sum();
+                let (sites, values) = (space.sites(), space.values());
+                building.check(Extent { sites, values, parameters })?;
+                let model = Factors::new(space, &factors).map_err(failed)?;
+                drop(factors);
+                Ok(user.call(title, model))
+            }
+            Body::Spins(spins) => {
+                let (sites, couplings) = (spins.fields.len(), spins.couplings.len());
+                building.check(Extent { sites, values: 2, parameters: sites + 4 * couplings })?;
+                Ok(user.call(title, model_of(&spins).map_err(failed)?))
+            }
+        }
+    }
+
+    fn words(&self, format: Format, file: &ModelFile) -> String {
+        let name = match self.path == Path::new("-") {
+            true => "stdin".into(),
+            false => self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy(),
+        };
+        let assumed = match file.assumed.is_empty() {
+            true => String::new(),
+            false => format!("; {}", file.assumed.join("; ")),
+        };
+        format!("{} from {name} ({format}){assumed}", file.words)
+    }
+}
+
+/// The Ising model of these couplings.
+fn model_of(spins: &Spins) -> Result<Pairwise, ModelError> {
+    let single = |number: f64| number as f32;
+    let edge = |(from, to, weight): &(u32, u32, f64)| Edge {
+        from: *from,
+        to: *to,
+        weight: single(*weight),
+    };
+    let edges: Vec<Edge> = spins.couplings.iter().map(edge).collect();
+    let fields = spins.fields.iter().copied().map(single).collect();
+    Ok(Pairwise::ising(&edges, fields)?.with_constant(spins.constant))
+}

@@ -1,0 +1,208 @@
+//! Model files of the field: which format a file has, and what it says.
+//!
+//! A format is one file here and one line in the table below. A reader takes the bytes of a file and
+//! gives a [`ModelFile`] or the reason, with the line, why it cannot; what it had to assume it says.
+
+mod bif;
+mod bqm;
+mod coo;
+mod dca;
+mod evidence;
+mod gset;
+mod matrix_market;
+mod quadratic;
+mod qubo;
+mod text;
+mod uai;
+
+pub use evidence::evidence;
+
+use crate::error::ModelError;
+use crate::model::factor::Factor;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::str::FromStr;
+
+/// What a file of a model says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelFile {
+    /// The model.
+    pub body: Body,
+    /// What it is, in a few words.
+    pub words: String,
+    /// What was taken for granted because the file does not say it.
+    pub assumed: Vec<String>,
+    /// Names of sites and of their values, where the file has them.
+    pub names: Vec<SiteNames>,
+}
+
+/// What a file calls a site and its values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteNames {
+    /// The site.
+    pub site: String,
+    /// Its values.
+    pub values: Vec<String>,
+}
+
+/// The two kinds of models that files hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// Tables over a few sites each.
+    Factors {
+        /// Number of values of every site.
+        cardinalities: Vec<usize>,
+        /// The tables.
+        factors: Vec<Factor>,
+    },
+    /// Spins that interact in pairs.
+    Spins(Spins),
+}
+
+/// log π = Σ J s s′ + Σ b s + constant over spins s = ±1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spins {
+    /// b of every site.
+    pub fields: Vec<f64>,
+    /// Pairs of sites and their J.
+    pub couplings: Vec<(u32, u32, f64)>,
+    /// What does not depend on the state.
+    pub constant: f64,
+}
+
+/// One line per format: its name, its reader, how it is recognised and what it is.
+macro_rules! formats {
+    ($($format:ident($name:literal), $reader:path, $detect:path, $what:literal;)*) => {
+        /// A format of model files.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub enum Format {
+            $(#[doc = $what] #[serde(rename = $name)] $format,)*
+        }
+
+        impl Format {
+            /// All formats.
+            pub const ALL: &[Self] = &[$(Self::$format,)*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$format => $name,)* }
+            }
+
+            /// What it is.
+            pub fn describe(self) -> &'static str {
+                match self { $(Self::$format => $what,)* }
+            }
+
+            /// Reads the bytes of a file of this format, which is not compressed; the error is the
+            /// reason alone.
+            pub fn read(self, bytes: &[u8]) -> Result<ModelFile, String> {
+                let read = match self { $(Self::$format => $reader(bytes),)* };
+                read.map_err(printable)
+            }
+
+            /// Whether a file that begins like that is of this format.
+            fn is_likely(self, bytes: &[u8]) -> bool {
+                match self { $(Self::$format => $detect(bytes),)* }
+            }
+        }
+    };
+}
+
+formats! {
+    Uai("uai"), uai::read, uai::detect, "UAI: Markov and Bayesian networks as tables";
+    Bif("bif"), bif::read, bif::detect, "BIF: Bayesian networks with named values";
+    Dca("dca"), dca::read, dca::detect, "DCA: parameters of adabmDCA and bmDCA, `J i j a b v` and `h i a v`";
+    Bqm("bqm"), bqm::read, bqm::detect, "BQM: dimod's binary quadratic models, .bqm";
+    Json("json"), bqm::read_json, bqm::detect_json, "JSON: dimod's binary quadratic models, schema 3.0.0";
+    Qubo("qubo"), qubo::read, qubo::detect, "QUBO: problems of qbsolv, `p qubo …`";
+    MatrixMarket("mtx"), matrix_market::read, matrix_market::detect, "MatrixMarket: a symmetric matrix of couplings";
+    Gset("gset"), gset::read, gset::detect, "Gset and rudy: graphs to be cut, `n m` and then `i j w`";
+    Coo("coo"), coo::read, coo::detect, "COO: lines of `i j bias`, with `# vartype=SPIN` for spins";
+}
+
+/// A sentence without what a broken file would do to a terminal.
+fn printable(reason: String) -> String {
+    /// Letters of a sentence that quotes a file.
+    const MOST: usize = 400;
+    let plain = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let mut sentence: String = reason.chars().take(MOST).map(plain).collect();
+    if reason.chars().nth(MOST).is_some() {
+        sentence.push('…');
+    }
+    sentence
+}
+
+impl Format {
+    /// The format of a file with these bytes, which are not compressed.
+    pub fn detect(bytes: &[u8]) -> Result<Self, String> {
+        let likely = Self::ALL.iter().find(|format| format.is_likely(bytes));
+        likely.copied().ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
+            format!(
+                "is of no format that is known by its content; name one of {} by --format",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let named = Self::ALL.iter().find(|format| format.name() == name.trim());
+        named.copied().ok_or_else(|| {
+            let known = Self::ALL.iter().map(|format| format.name());
+            crate::names::unknown("format", name, known)
+        })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The bytes of a file, or of stdin for `-`, decompressed if they were compressed by gzip.
+pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ModelError> {
+    let failed = |error: std::io::Error| ModelError::File {
+        path: path.display().to_string(),
+        reason: format!("cannot be read: {error}"),
+    };
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        bytes = std::fs::read(path).map_err(failed)?;
+    }
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut plain = Vec::new();
+        flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(failed)?;
+        return Ok(plain);
+    }
+    Ok(bytes)
+}
+
+/// What a file says, in the format it is in unless one is named.
+///
+/// ```
+/// use saltus::zoo::read::{Body, read};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("coin.uai");
+/// std::fs::write(&path, "MARKOV 1 2 1 1 0 2 0.25 0.75")?;
+/// let (format, file) = read(&path, None)?;
+/// assert_eq!(format.name(), "uai");
+/// let Body::Factors { cardinalities, factors } = file.body else { panic!("tables") };
+/// assert_eq!((cardinalities, factors[0].log_values()[1]), (vec![2], 0.75f64.ln()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read(path: &Path, format: Option<Format>) -> Result<(Format, ModelFile), ModelError> {
+    let failed = |reason| ModelError::File { path: path.display().to_string(), reason };
+    let bytes = bytes_of(path)?;
+    let format = format.map_or_else(|| Format::detect(&bytes), Ok).map_err(failed)?;
+    Ok((format, format.read(&bytes).map_err(failed)?))
+}

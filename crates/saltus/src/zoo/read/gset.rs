@@ -1,0 +1,114 @@
+//! Gset and rudy: graphs whose largest cut is wanted, `n m` and then `i j w`, counted from 1.
+
+use super::ModelFile;
+use super::quadratic::{Quadratic, Vartype, finite};
+use super::text::decode;
+
+/// Two numbers in the first line, and two or three in the next.
+pub(super) fn detect(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(4096) & !1];
+    let Ok(text) = decode(head).or_else(|_| decode(&head[..head.len().min(256)])) else {
+        return false;
+    };
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let numbers = |line: Option<&str>| -> Option<usize> {
+        let words: Vec<&str> = line?.split_whitespace().collect();
+        words.iter().all(|word| word.parse::<f64>().is_ok()).then_some(words.len())
+    };
+    numbers(lines.next()) == Some(2) && matches!(numbers(lines.next()), Some(2 | 3))
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
+    let text = decode(bytes)?;
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let Some((_, head)) = lines.next() else {
+        return Err("is empty".to_owned());
+    };
+    let words: Vec<&str> = head.split_whitespace().collect();
+    let [nodes, edges] = words[..] else {
+        return Err(format!("line 1: expected 'nodes edges', found '{}'", head.trim()));
+    };
+    let (Ok(nodes), Ok(edges)) = (nodes.parse::<usize>(), edges.parse::<usize>()) else {
+        return Err(format!("line 1: expected 'nodes edges', found '{}'", head.trim()));
+    };
+    // Nodes without edges exist, but not many more of them than there are bytes.
+    if nodes == 0 || nodes > text.len() {
+        return Err(format!("line 1: announces {nodes} nodes, which the file cannot hold"));
+    }
+    let mut model = Quadratic::new(Vartype::Spin, nodes);
+    let (mut found, mut unweighted) = (0, 0);
+    for (number, line) in lines {
+        let wrong = || format!("line {}: expected 'i j w', found '{}'", number + 1, line.trim());
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (one, other, weight) = match words[..] {
+            [one, other] => (one, other, Ok(1.0)),
+            [one, other, weight] => (one, other, weight.parse::<f64>()),
+            _ => return Err(wrong()),
+        };
+        unweighted += usize::from(words.len() == 2);
+        let node = |word: &str| -> Result<u32, String> {
+            let node: u32 = word.parse().map_err(|_| wrong())?;
+            match node {
+                0 => Err(format!("line {}: names node 0, but nodes count from 1", number + 1)),
+                node if node as usize > nodes => {
+                    Err(format!("line {}: names node {node} of {nodes}", number + 1))
+                }
+                node => Ok(node - 1),
+            }
+        };
+        let (one, other) = (node(one)?, node(other)?);
+        if one == other {
+            return Err(format!("line {}: joins node {} to itself", number + 1, one + 1));
+        }
+        let weight = finite(weight.map_err(|_| wrong())?, number + 1)?;
+        // A cut is (W − Σ w s s′)/2, and −cut is the energy.
+        model.add(one, other, weight / 2.0);
+        model.offset -= weight / 2.0;
+        found += 1;
+    }
+    let mut assumed = vec!["nodes count from 1".to_owned(), "E = −cut".to_owned()];
+    if unweighted > 0 {
+        assumed.push(format!("{unweighted} edges without a weight weigh 1"));
+    }
+    if found != edges {
+        assumed.push(format!("the head announces {edges} edges, but there are {found}"));
+    }
+    Ok(model.file("max-cut graph", assumed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Body;
+    use super::super::quadratic::energy;
+    use super::*;
+
+    #[test]
+    fn the_energy_is_minus_the_cut() {
+        let text = "3 3 \n1 2 1\n2 3 -2\n1 3\n";
+        let file = read(text.as_bytes()).unwrap();
+        let Body::Spins(spins) = file.body else { panic!("spins") };
+        // Node 1 on one side: edges 1-2 and 1-3 are cut.
+        assert!((energy(&spins, &[1, 0, 0]) + 2.0).abs() < 1e-12);
+        assert!(energy(&spins, &[1, 1, 1]).abs() < 1e-12);
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let wide = [&[0xff, 0xfe][..], &wide].concat();
+        assert!(detect(text.as_bytes()) && detect(&wide));
+        assert_eq!(read(&wide).unwrap().assumed, file.assumed);
+    }
+
+    #[test]
+    fn what_is_wrong_is_refused_with_its_line() {
+        let cases = [
+            ("3 1\n0 1 1\n", "line 2: names node 0"),
+            ("3 1\n1 4 1\n", "line 2: names node 4 of 3"),
+            ("3 1\n1 1 1\n", "line 2: joins node 1 to itself"),
+            ("3 1\n1 2 x\n", "line 2: expected 'i j w'"),
+            ("999999999999 1\n1 2 1\n", "which the file cannot hold"),
+            ("", "is empty"),
+        ];
+        for (text, expected) in cases {
+            let reason = read(text.as_bytes()).unwrap_err();
+            assert!(reason.contains(expected), "{text}: {reason}");
+        }
+    }
+}

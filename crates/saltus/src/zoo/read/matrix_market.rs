@@ -1,0 +1,143 @@
+//! MatrixMarket coordinate files as couplings J: log π = Σ_{i<j} J_ij s s′ + Σ J_ii s of spins.
+
+use super::text::decode;
+use super::{Body, ModelFile, Spins};
+use std::collections::HashMap;
+
+const BANNER: &str = "%%MatrixMarket";
+
+pub(super) fn detect(bytes: &[u8]) -> bool {
+    bytes.get(..BANNER.len()).is_some_and(|head| head.eq_ignore_ascii_case(BANNER.as_bytes()))
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
+    let text = decode(bytes)?;
+    let mut lines = text.lines().enumerate();
+    let banner = lines.next().map(|(_, line)| line.to_lowercase()).unwrap_or_default();
+    let words: Vec<&str> = banner.split_whitespace().collect();
+    let [_, "matrix", "coordinate", field, symmetry] = words[..] else {
+        return Err(format!(
+            "line 1: expected '{BANNER} matrix coordinate real symmetric' or general, found '{banner}'"
+        ));
+    };
+    if !["real", "integer", "double", "pattern"].contains(&field) {
+        return Err(format!("line 1: has entries that are {field}, not real"));
+    }
+    let symmetric = match symmetry {
+        "symmetric" => true,
+        "general" => false,
+        other => return Err(format!("line 1: is {other}; couplings are symmetric")),
+    };
+    let mut lines =
+        lines.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('%'));
+    let (number, sizes) = lines.next().ok_or("ends before its sizes")?;
+    let sizes: Vec<usize> = sizes.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [rows, columns, entries] = sizes[..] else {
+        return Err(format!("line {}: expected 'rows columns entries'", number + 1));
+    };
+    if rows != columns || rows == 0 || rows > text.len() {
+        return Err(format!(
+            "line {}: a matrix of {rows} by {columns} in {} bytes is not one of couplings",
+            number + 1,
+            text.len()
+        ));
+    }
+    let mut spins = Spins { fields: vec![0.0; rows], ..Spins::default() };
+    let mut halves: HashMap<(u32, u32), f64> = HashMap::new();
+    let mut found = 0;
+    for (number, line) in lines {
+        let wrong =
+            || format!("line {}: expected 'i j value', found '{}'", number + 1, line.trim());
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (i, j, value) = match words[..] {
+            [i, j] if field == "pattern" => (i, j, 1.0),
+            [i, j, value] => (i, j, value.parse::<f64>().map_err(|_| wrong())?),
+            _ => return Err(wrong()),
+        };
+        let value = super::quadratic::finite(value, number + 1)?;
+        let place = |word: &str| -> Result<u32, String> {
+            let place: usize = word.parse().map_err(|_| wrong())?;
+            if !(1..=rows).contains(&place) {
+                return Err(format!("line {}: names row {place} of {rows}", number + 1));
+            }
+            Ok(place as u32 - 1)
+        };
+        let (i, j) = (place(i)?, place(j)?);
+        found += 1;
+        if i == j {
+            spins.fields[i as usize] += value;
+        } else if symmetric {
+            spins.couplings.push((i.min(j), i.max(j), value));
+        } else {
+            *halves.entry((i, j)).or_insert(0.0) += value;
+        }
+    }
+    if found != entries {
+        return Err(format!("announces {entries} entries, but has {found}"));
+    }
+    for ((i, j), value) in &halves {
+        if halves.get(&(*j, *i)) != Some(value) {
+            return Err(format!(
+                "is general, and its entry {} {} is not that of {} {}: couplings are symmetric",
+                i + 1,
+                j + 1,
+                j + 1,
+                i + 1
+            ));
+        }
+    }
+    let mut upper: Vec<(u32, u32, f64)> =
+        halves.into_iter().filter(|((i, j), _)| i < j).map(|((i, j), v)| (i, j, v)).collect();
+    upper.sort_unstable_by_key(|(i, j, _)| (*i, *j));
+    spins.couplings.append(&mut upper);
+    Ok(ModelFile {
+        words: format!("Ising model of {rows} spins and {} couplings", spins.couplings.len()),
+        body: Body::Spins(spins),
+        assumed: vec![
+            "log π = Σ_{i<j} J s s′, with the diagonal as fields".to_owned(),
+            "rows count from 1".to_owned(),
+        ],
+        names: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spins(text: &str) -> Result<Spins, String> {
+        match read(text.as_bytes())?.body {
+            Body::Spins(spins) => Ok(spins),
+            Body::Factors { .. } => panic!("spins"),
+        }
+    }
+
+    #[test]
+    fn symmetric_and_general_matrices_say_the_same() {
+        let head = "%%MatrixMarket matrix coordinate real";
+        let lower = format!("{head} symmetric\n% J\n3 3 3\n2 1 0.5\n3 2 -1\n3 3 2\n");
+        let whole = format!("{head} general\n3 3 5\n2 1 0.5\n1 2 0.5\n3 2 -1\n2 3 -1\n3 3 2\n");
+        assert_eq!(spins(&lower).unwrap(), spins(&whole).unwrap());
+        let found = spins(&lower).unwrap();
+        assert_eq!(found.couplings, [(0, 1, 0.5), (1, 2, -1.0)]);
+        assert_eq!(found.fields, [0.0, 0.0, 2.0]);
+        assert!(detect(lower.as_bytes()));
+    }
+
+    #[test]
+    fn what_is_no_coupling_is_refused() {
+        let head = "%%MatrixMarket matrix coordinate real";
+        let cases = [
+            (format!("{head} general\n2 2 1\n1 2 1\n"), "couplings are symmetric"),
+            (format!("{head} symmetric\n2 3 1\n1 2 1\n"), "2 by 3"),
+            (format!("{head} symmetric\n2 2 2\n1 2 1\n"), "announces 2 entries, but has 1"),
+            (format!("{head} symmetric\n2 2 1\n1 3 1\n"), "names row 3 of 2"),
+            (format!("{head} skew-symmetric\n2 2 1\n1 2 1\n"), "is skew-symmetric"),
+            ("%%MatrixMarket matrix array real general\n".to_owned(), "line 1: expected"),
+        ];
+        for (text, expected) in cases {
+            let reason = spins(&text).unwrap_err();
+            assert!(reason.contains(expected), "{text}: {reason}");
+        }
+    }
+}
