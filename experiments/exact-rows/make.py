@@ -1,7 +1,7 @@
 """Rows of matrix exponentials to hundreds of digits, against which the exact rows are tested.
 
     pip install python-flint
-    python make.py > ../../crates/saltus/src/kernel/exact_row/rows.tsv
+    python make.py > ../../crates/saltus/src/balancing/exact_row/rows.tsv
 
 A line holds the weight function, the number of values, the spread of the log-probabilities, h, the
 current value, and for some values their number and probability. Log-probabilities are

@@ -11,7 +11,6 @@ pub mod conditional;
 pub mod dlmc;
 pub mod dlmcf;
 pub mod dmala;
-pub mod exact_row;
 #[cfg(test)]
 mod exactness;
 pub mod gibbs;

@@ -8,8 +8,7 @@ use saltus::{Balancing, Closeness, Differences, Method, Sampler, Solver};
 /// Everything about a sampler but its name. Global, so that it may stand before or after a model's name.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SamplerArguments {
-    /// Balancing function [default: sqrt]: sqrt, ratio, min, max or sum
-    #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
+    #[arg(long, global = true, value_name = "NAME", help_heading = RUN, help = weight_help())]
     pub weight: Option<Balancing>,
     /// How dlmc makes a step of time [default: interpolate]: interpolate, euler or exact
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
@@ -38,6 +37,13 @@ pub struct SamplerArguments {
         allow_negative_numbers = true, conflicts_with = "target_acceptance"
     )]
     pub scale: Option<f64>,
+}
+
+/// The balancing functions by name.
+fn weight_help() -> String {
+    let names = Balancing::ALL.map(Balancing::name);
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("Balancing function [default: {}]: {} or {last}", Balancing::default(), others.join(", "))
 }
 
 /// Which differences the proposals see.

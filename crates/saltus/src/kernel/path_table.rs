@@ -2,11 +2,12 @@
 //! scores such lists.
 
 use super::race::{Race, sum};
-use crate::balancing::Balancing;
+use crate::balancing::{Balance, Balancing, WithBalance};
 use crate::closeness::Closeness;
-use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised, vectorised_and_fused};
+use crate::math::{Arithmetic, FusedLoop, larger, smaller, vectorised, vectorised_and_fused};
 use crate::rng::ChainRng;
 use crate::space::Space;
+use std::marker::PhantomData;
 
 /// A site and the value it changes to.
 pub type Change = (u32, u8);
@@ -29,34 +30,32 @@ pub struct PathTable {
     taken_weights: Vec<f32>,
 }
 
-/// The loop that weighs many changes at once.
+/// The loop that weighs many changes at once, by any balancing function.
 struct Weigh<'a> {
-    balancing: Balancing,
     diff: &'a [f32],
     weights: &'a mut [f32],
 }
 
-impl FusedLoop for Weigh<'_> {
+impl WithBalance for Weigh<'_> {
+    type Output = ();
+
+    fn with<B: Balance>(self) {
+        vectorised_and_fused(WeighBy::<B>(self, PhantomData));
+    }
+}
+
+struct WeighBy<'a, B>(Weigh<'a>, PhantomData<B>);
+
+impl<B: Balance> FusedLoop for WeighBy<'_, B> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic>(self) {
-        let Self { balancing, diff, weights } = self;
-        match balancing {
-            Balancing::Sqrt => weigh_all(diff, weights, |diff| exp::<A>(0.5 * diff)),
-            Balancing::Ratio => weigh_all(diff, weights, |diff| 1.0 / (1.0 + exp::<A>(-diff))),
-            Balancing::Min => weigh_all(diff, weights, |diff| exp::<A>(smaller(diff, 0.0))),
-            Balancing::Max => weigh_all(diff, weights, |diff| exp::<A>(larger(diff, 0.0))),
-            Balancing::Sum => weigh_all(diff, weights, |diff| 1.0 + exp::<A>(diff)),
+        const SHARPEST: f32 = 80.0;
+        let Weigh { diff, weights } = self.0;
+        for (weight, diff) in weights.iter_mut().zip(diff) {
+            *weight = B::weigh::<A>(larger(smaller(*diff, SHARPEST), -SHARPEST));
         }
-    }
-}
-
-#[inline(always)]
-fn weigh_all(diff: &[f32], weights: &mut [f32], weigh: impl Fn(f32) -> f32) {
-    const SHARPEST: f32 = 80.0;
-    for (weight, diff) in weights.iter_mut().zip(diff) {
-        *weight = weigh(larger(smaller(*diff, SHARPEST), -SHARPEST));
     }
 }
 
@@ -85,13 +84,13 @@ impl PathTable {
     pub(super) fn fill(&mut self, balancing: Balancing, state: &[u8], diff: &[f32]) {
         let Self { sites, space, changes, weights, closeness, .. } = self;
         if changes.is_empty() {
-            vectorised_and_fused(Weigh { balancing, diff, weights });
+            balancing.with(Weigh { diff, weights });
             for flip in space.masked() {
                 weights[*flip as usize] = 0.0;
             }
             return;
         }
-        vectorised_and_fused(Weigh { balancing, diff, weights: changes });
+        balancing.with(Weigh { diff, weights: changes });
         if !closeness.is_empty() {
             for (value, changes) in changes.chunks_exact_mut(*sites).enumerate() {
                 for (change, own) in changes.iter_mut().zip(state) {

@@ -5,8 +5,8 @@
 //! These are the reference that the vectorised single-precision rows of the samplers are tested
 //! against; they are exact and slow.
 
-use super::exact_row::ExactRow;
 use crate::balancing::Balancing;
+use crate::balancing::exact_row::ExactRow;
 use crate::closeness::Closeness;
 use crate::math::{log_sum_exp, log1mexp};
 use serde::{Deserialize, Serialize};

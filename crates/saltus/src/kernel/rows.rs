@@ -4,7 +4,6 @@
 //! A row that is drawn from is the very row that both densities read, so rounding cannot bias a
 //! chain beyond the resolution of the draw itself (2⁻²⁴ of the probability to move).
 
-mod balance;
 mod flips;
 mod formula;
 mod tile;
@@ -13,13 +12,12 @@ mod values;
 use super::metropolis::Proposal;
 use super::row::RowFormula;
 use super::traits::KernelTraits;
-use crate::balancing::Balancing;
+use crate::balancing::{Balance, Balancing, WithBalance};
 use crate::closeness::Closeness;
 use crate::math::{Arithmetic, FusedLoop, vectorised, vectorised_and_fused};
 use crate::model::Differences;
 use crate::rng::ChainRng;
 use crate::space::Space;
-use balance::{Balance, Max, Min, Ratio, Sqrt, Sum};
 use formula::{Euler, Formula, Interpolated, Normalised};
 use std::marker::PhantomData;
 use values::ValueRows;
@@ -135,24 +133,30 @@ fn prepare_with<F: Formula>(
     request: Request<'_>,
     table: &mut RowTable,
 ) -> f64 {
-    match balancing {
-        Balancing::Sqrt => prepare_rows::<F, Sqrt>(request, table),
-        Balancing::Ratio => prepare_rows::<F, Ratio>(request, table),
-        Balancing::Min => prepare_rows::<F, Min>(request, table),
-        Balancing::Max => prepare_rows::<F, Max>(request, table),
-        Balancing::Sum => prepare_rows::<F, Sum>(request, table),
-    }
+    balancing.with(PrepareBy::<F> { request, table, with: PhantomData })
 }
 
-fn prepare_rows<F: Formula, W: Balance>(request: Request<'_>, table: &mut RowTable) -> f64 {
-    let is_uniform = match &table.0 {
-        Entries::Flips(_, space) => space.is_uniform(),
-        Entries::Values(rows) => rows.is_uniform(),
-    };
-    if is_uniform {
-        vectorised_and_fused(Prepare::<F, W, false> { request, table, with: PhantomData })
-    } else {
-        vectorised_and_fused(Prepare::<F, W, true> { request, table, with: PhantomData })
+/// Makes the rows of a state by one formula and any balancing function.
+struct PrepareBy<'a, F> {
+    request: Request<'a>,
+    table: &'a mut RowTable,
+    with: PhantomData<F>,
+}
+
+impl<F: Formula> WithBalance for PrepareBy<'_, F> {
+    type Output = f64;
+
+    fn with<W: Balance>(self) -> f64 {
+        let Self { request, table, .. } = self;
+        let is_uniform = match &table.0 {
+            Entries::Flips(_, space) => space.is_uniform(),
+            Entries::Values(rows) => rows.is_uniform(),
+        };
+        if is_uniform {
+            vectorised_and_fused(Prepare::<F, W, false> { request, table, with: PhantomData })
+        } else {
+            vectorised_and_fused(Prepare::<F, W, true> { request, table, with: PhantomData })
+        }
     }
 }
 

@@ -8,17 +8,24 @@ import arviz
 import numpy
 
 warnings.simplefilter("ignore")
+
+
+def number(found):
+    """As text; where numba is installed, ArviZ answers with arrays of one number."""
+    return repr(numpy.asarray(found, dtype=float).item())
+
+
 with open(sys.argv[1]) as file:
     cases = {name: numpy.array(chains, dtype=float) for name, chains in json.load(file).items()}
 results = {
     name: {
-        "mean": repr(float(draws.mean())),
-        "sd": repr(float(draws.std(ddof=1))),
-        "mcse": repr(float(arviz.mcse(draws, method="mean"))),
-        "ess_bulk": repr(float(arviz.ess(draws, method="bulk"))),
-        "ess_tail": repr(float(arviz.ess(draws, method="tail"))),
+        "mean": number(draws.mean()),
+        "sd": number(draws.std(ddof=1)),
+        "mcse": number(arviz.mcse(draws, method="mean")),
+        "ess_bulk": number(arviz.ess(draws, method="bulk")),
+        "ess_tail": number(arviz.ess(draws, method="tail")),
         # ArviZ gives no R-hat of a single chain.
-        "rhat": repr(float(arviz.rhat(draws))) if len(draws) > 1 else None,
+        "rhat": number(arviz.rhat(draws)) if len(draws) > 1 else None,
     }
     for name, draws in cases.items()
 }

@@ -4,9 +4,9 @@
 //! is to stay. So rare flips and rare stays alike keep their relative precision, in the draw as in
 //! the densities, and the other probability is the rest up to one.
 
-use super::balance::Balance;
 use super::formula::Formula;
 use super::tile::{Product, SMALLEST, TILE, hold, select};
+use crate::balancing::Balance;
 use crate::math::{Arithmetic, larger};
 use crate::rng::{ChainRng, is_coarse, unit};
 

@@ -1,6 +1,6 @@
 //! The row formulas entry by entry, in single precision, inside loops that the compiler vectorises.
 
-use super::balance::Balance;
+use crate::balancing::Balance;
 use crate::math::{Arithmetic, exp_and_complement, larger, smaller};
 
 /// A row formula; [`RowFormula`](crate::kernel::row::RowFormula) says what each computes.

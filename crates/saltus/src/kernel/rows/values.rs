@@ -1,12 +1,11 @@
 //! Rows of sites with more than two values: one plane per value, where the plane of the current
 //! value holds the probability to stay.
 
-use super::balance::Balance;
 use super::formula::Formula;
 use super::tile::{Product, SMALLEST, TILE, hold, select};
-use crate::balancing::Balancing;
+use crate::balancing::exact_row::ExactRow;
+use crate::balancing::{Balance, Balancing};
 use crate::closeness::Closeness;
-use crate::kernel::exact_row::ExactRow;
 use crate::math::{Arithmetic, larger};
 use crate::rng::ChainRng;
 use crate::space::Space;

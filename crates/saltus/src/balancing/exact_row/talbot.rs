@@ -4,6 +4,7 @@
 //! (the cotangent one of Dingfelder and Weideman, with their constants) it is a sum over a dozen
 //! complex numbers, whatever the number of values and however large the rates.
 
+use super::RowWork;
 use std::f64::consts::PI;
 
 /// The contour, as points on its upper half.
@@ -69,15 +70,8 @@ impl Contour {
 
 /// g = √t. With s = √ν and Z = Σs, the resolvent off the diagonal is
 /// Z·sⱼ²/(z(Z + z·sᵢ)(Z + z·sⱼ)·G(z)), G = Σ s²/(Z + z·s).
-pub(super) fn square_root(
-    contour: &Contour,
-    nu: &[f64],
-    current: usize,
-    h: f64,
-    row: &mut [f64],
-    re: &mut Vec<f64>,
-    im: &mut Vec<f64>,
-) {
+pub(in crate::balancing) fn square_root(work: RowWork<'_>, row: &mut [f64]) {
+    let RowWork { contour, nu, current, h, one: re, two: im, .. } = work;
     let z: f64 = nu.iter().map(|nu| nu.sqrt()).sum();
     let root = nu[current].sqrt();
     row.fill(0.0);
@@ -105,15 +99,8 @@ pub(super) fn square_root(
 
 /// g = 1 + t. With β = 1/(1 + ν(z + C)), B = Σ ν²β and E = Σ β, the resolvent off the diagonal is
 /// νⱼβᵢβⱼ·(1 + (z + C)(νᵢ + νⱼ) + νᵢνⱼE/B)/z.
-pub(super) fn sum(
-    contour: &Contour,
-    nu: &[f64],
-    current: usize,
-    h: f64,
-    row: &mut [f64],
-    re: &mut Vec<f64>,
-    im: &mut Vec<f64>,
-) {
+pub(in crate::balancing) fn sum(work: RowWork<'_>, row: &mut [f64]) {
+    let RowWork { contour, nu, current, h, one: re, two: im, .. } = work;
     let count = nu.len() as f64;
     let own = nu[current];
     row.fill(0.0);

@@ -1,7 +1,7 @@
 //! Exact rows against matrix exponentials to hundreds of digits (`experiments/exact-rows/make.py`).
 
 use super::ExactRow;
-use crate::balancing::Balancing;
+use crate::balancing::{Balance, Balancing};
 use crate::kernel::row::RowFormula;
 
 /// Log-probabilities as the script makes them.
@@ -46,6 +46,47 @@ fn every_entry_is_that_of_a_dense_exponential() {
     }
     assert_eq!(lines, 620);
     println!("worst relative errors of {:?}: {worst:?}", Balancing::ALL);
+}
+
+/// A function of nobody's, whose rows are made as those of any: √t by another name.
+struct Plain;
+impl Balance for Plain {
+    const SUMMARY: &'static str = "";
+    fn log(d: f64) -> f64 {
+        0.5 * d
+    }
+    fn rate(power: f32) -> f32 {
+        power.sqrt()
+    }
+    fn symmetric(power: f32) -> f32 {
+        1.0 / power.sqrt()
+    }
+}
+
+#[test]
+fn a_function_without_a_way_of_its_own_has_exact_rows_too() {
+    let mut lines = 0;
+    for line in include_str!("rows.tsv").lines().filter(|line| line.starts_with("sqrt\t")) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let number = |field: usize| fields[field].parse::<f64>().unwrap();
+        let (values, h, current) = (number(1) as usize, number(3), number(4) as usize);
+        if values > 32 {
+            continue;
+        }
+        let diff = logs(values, number(2));
+        let mut found = vec![0.0; values];
+        let mut maker = ExactRow::default();
+        maker.fill_nu(&diff);
+        Plain::exact_row(maker.work(&diff, current, h), &mut found);
+        for entry in fields[5].split(' ') {
+            let (value, exact) = entry.split_once(':').unwrap();
+            let exact: f64 = exact.parse().unwrap();
+            let error = (found[value.parse::<usize>().unwrap()] / exact - 1.0).abs();
+            assert!(error < 1e-11, "{line}\n{value}: {error:e}");
+        }
+        lines += 1;
+    }
+    assert_eq!(lines, 120);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Rows for t/(1+t): rates never exceed one, so that exp(hQ) is a sum of not too many powers of
 //! I + Q/q, all of positive terms.
 
-use crate::balancing::Balancing;
+use super::RowWork;
 
 /// Time after which a row is ν to the last digit: rates are at least those of drawing from ν at rate
 /// one, so that all but e^(−h) has forgotten its start, and the least probability is about e^(−60).
@@ -11,21 +11,15 @@ const MOST_JUMPS: f64 = 500.0;
 /// What may be left out beside one.
 const LEFT_OUT: f64 = 1e-17;
 
-pub(super) fn ratio(
-    nu: &[f64],
-    diff: &[f64],
-    current: usize,
-    h: f64,
-    row: &mut [f64],
-    power: &mut Vec<f64>,
-    next: &mut Vec<f64>,
-) {
+/// The row of a function with log g = `log` whose rates never exceed one.
+pub(in crate::balancing) fn bounded(work: RowWork<'_>, log: fn(f64) -> f64, row: &mut [f64]) {
+    let RowWork { nu, diff, current, h, one: power, two: next, .. } = work;
     if h > FORGOTTEN {
         row.copy_from_slice(nu);
         return;
     }
     let count = diff.len();
-    let rate = |from: usize, to: usize| Balancing::Ratio.log(diff[to] - diff[from]).exp();
+    let rate = |from: usize, to: usize| log(diff[to] - diff[from]).exp();
     let exit =
         |from: usize| -> f64 { (0..count).filter(|to| *to != from).map(|to| rate(from, to)).sum() };
     let exits: Vec<f64> = (0..count).map(exit).collect();

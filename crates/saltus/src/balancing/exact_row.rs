@@ -1,17 +1,18 @@
 //! The exact row of DLMC: one row of exp(hQ) for a site, Q_ij = g(νⱼ/νᵢ), accurate in every entry
 //! however stiff the rates are.
 //!
-//! Every balancing function has a way of its own that never forms the matrix exponential: two values
-//! have a closed form; √t and 1 + t make Q a diagonal plus few outer products, whose resolvent is
+//! Two values have a closed form. With more, most balancing functions have a way of their own that never forms
+//! the matrix exponential: √t and 1 + t make Q a diagonal plus few outer products, whose resolvent is
 //! known and is inverted along a contour (`talbot.rs`); min and max have closed forms after sorting
 //! (`ranked.rs`); t/(1+t) has rates below one, so that sums of powers converge (`uniformisation.rs`).
-//! All are sums of positive terms, or of terms that hardly cancel.
+//! Any other is exponentiated as a matrix (`squaring.rs`). All are sums of positive terms, or of terms that hardly cancel.
 
-mod ranked;
-mod talbot;
-mod uniformisation;
+pub(super) mod ranked;
+pub(super) mod squaring;
+pub(super) mod talbot;
+pub(super) mod uniformisation;
 
-use crate::balancing::Balancing;
+use super::{Balance, Balancing, WithBalance};
 use talbot::Contour;
 
 /// Memory for making exact rows one after the other.
@@ -22,6 +23,28 @@ pub struct ExactRow {
     one: Vec<f64>,
     two: Vec<f64>,
     order: Vec<usize>,
+}
+
+/// What a row is made of, and where.
+pub(crate) struct RowWork<'a> {
+    contour: &'a Contour,
+    /// Probabilities of the values.
+    nu: &'a [f64],
+    /// Their logarithms, up to a constant.
+    diff: &'a [f64],
+    current: usize,
+    h: f64,
+    one: &'a mut Vec<f64>,
+    two: &'a mut Vec<f64>,
+    order: &'a mut Vec<usize>,
+}
+
+struct Write<'a, 'r>(RowWork<'a>, &'r mut [f64]);
+impl WithBalance for Write<'_, '_> {
+    type Output = ();
+    fn with<B: Balance>(self) {
+        B::exact_row(self.0, self.1);
+    }
 }
 
 /// Points of the contour: more lose as much by rounding as they gain.
@@ -42,16 +65,6 @@ impl Default for ExactRow {
 impl ExactRow {
     /// Writes the probabilities of every value after time h from the current one; `diff` holds the
     /// log-probabilities of the values up to a constant.
-    ///
-    /// ```
-    /// use saltus::Balancing;
-    /// use saltus::kernel::exact_row::ExactRow;
-    /// let mut row = [0.0; 3];
-    /// ExactRow::default().write(&[0.0, 0.7, -1.2], 0, 0.4, Balancing::Sqrt, &mut row);
-    /// for (entry, exact) in row.iter().zip([0.534664358611, 0.377562289236, 0.087773352152]) {
-    ///     assert!((entry - exact).abs() < 1e-12);
-    /// }
-    /// ```
     pub fn write(
         &mut self,
         diff: &[f64],
@@ -68,23 +81,26 @@ impl ExactRow {
             two_values(diff, current, h, balancing, row);
             return;
         }
-        let Self { contour, nu, one, two, order } = self;
-        let most = diff.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        nu.clear();
-        nu.extend(diff.iter().map(|diff| (diff - most).exp()));
-        let total: f64 = nu.iter().sum();
-        nu.iter_mut().for_each(|nu| *nu /= total);
-        match balancing {
-            Balancing::Sqrt => talbot::square_root(contour, nu, current, h, row, one, two),
-            Balancing::Sum => talbot::sum(contour, nu, current, h, row, one, two),
-            Balancing::Min => ranked::minimum(nu, current, h, row, order, one, two),
-            Balancing::Max => ranked::maximum(nu, current, h, row, order, one, two),
-            Balancing::Ratio => uniformisation::ratio(nu, diff, current, h, row, one, two),
-        }
+        self.fill_nu(diff);
+        balancing.with(Write(self.work(diff, current, h), row));
         // A contour leaves errors in the last digits, which may be below zero.
         row.iter_mut().for_each(|entry| *entry = entry.max(0.0));
         let total: f64 = row.iter().sum();
         row.iter_mut().for_each(|entry| *entry /= total);
+    }
+
+    /// The probabilities of the values.
+    fn fill_nu(&mut self, diff: &[f64]) {
+        let most = diff.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.nu.clear();
+        self.nu.extend(diff.iter().map(|diff| (diff - most).exp()));
+        let total: f64 = self.nu.iter().sum();
+        self.nu.iter_mut().for_each(|nu| *nu /= total);
+    }
+
+    fn work<'a>(&'a mut self, diff: &'a [f64], current: usize, h: f64) -> RowWork<'a> {
+        let Self { contour, nu, one, two, order } = self;
+        RowWork { contour, nu, diff, current, h, one, two, order }
     }
 }
 
@@ -97,6 +113,3 @@ fn two_values(diff: &[f64], current: usize, h: f64, balancing: Balancing, row: &
     row[1 - current] = nu * -(-decay).exp_m1();
     row[current] = own + nu * (-decay).exp();
 }
-
-#[cfg(test)]
-mod tests;

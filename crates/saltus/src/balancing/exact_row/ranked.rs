@@ -4,6 +4,8 @@
 //! in falling order of probability p, the entry for two different values is pₗ times a number that
 //! depends on one of the two ranks alone.
 
+use super::RowWork;
+
 /// Fills `order` with the values from the most to the least probable, and returns the rank of one.
 fn sort(nu: &[f64], current: usize, order: &mut Vec<usize>) -> usize {
     order.clear();
@@ -14,15 +16,8 @@ fn sort(nu: &[f64], current: usize, order: &mut Vec<usize>) -> usize {
 
 /// g = min(1, t). With Tₘ the probability of rank m and beyond and μₘ = −m − Tₘ/pₘ, the number W
 /// starts at 1 − e^(hμ₀) and grows by (e^(hμₘ) − e^(hμₘ₊₁))/Tₘ₊₁ from rank to rank: nothing cancels.
-pub(super) fn minimum(
-    nu: &[f64],
-    current: usize,
-    h: f64,
-    row: &mut [f64],
-    order: &mut Vec<usize>,
-    tails: &mut Vec<f64>,
-    shares: &mut Vec<f64>,
-) {
+pub(in crate::balancing) fn minimum(work: RowWork<'_>, row: &mut [f64]) {
+    let RowWork { nu, current, h, order, one: tails, two: shares, .. } = work;
     let rank = sort(nu, current, order);
     let p = |rank: usize| nu[order[rank]];
     let count = nu.len();
@@ -51,15 +46,8 @@ pub(super) fn minimum(
 
 /// g = max(1, t). With Hₘ the probability up to rank m and μₘ = −(C − m) − Hₘ₋₁/pₘ, the number for
 /// the larger rank m is Eₘ/Hₘ − Σ_(t>m) Eₜpₜ/(Hₜ₋₁Hₜ), E = 1 − e^(hμ).
-pub(super) fn maximum(
-    nu: &[f64],
-    current: usize,
-    h: f64,
-    row: &mut [f64],
-    order: &mut Vec<usize>,
-    heads: &mut Vec<f64>,
-    shares: &mut Vec<f64>,
-) {
+pub(in crate::balancing) fn maximum(work: RowWork<'_>, row: &mut [f64]) {
+    let RowWork { nu, current, h, order, one: heads, two: shares, .. } = work;
     let rank = sort(nu, current, order);
     let p = |rank: usize| nu[order[rank]];
     let count = nu.len();
