@@ -83,11 +83,14 @@ impl std::fmt::Display for Reached {
     }
 }
 
-/// Wall time of the two parts of a run.
+/// Wall time of the parts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {
     /// Warm-up.
     pub warmup: f64,
-    /// Kept draws.
+    /// Kept draws, with everything that was observed of them.
     pub draws: f64,
+    /// Summing up; none before that was done.
+    #[serde(default)]
+    pub summary: f64,
 }

@@ -14,6 +14,7 @@ mod diagnosis;
 mod drift;
 mod ess;
 mod halves;
+mod lags;
 mod overlap;
 mod rank;
 mod running;

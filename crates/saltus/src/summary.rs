@@ -16,6 +16,7 @@ use crate::stats::{
 use crate::temper::TemperReport;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::time::Instant;
 
 /// What a run came to; serialised, it is the command line's `--json` object.
 #[derive(Clone, Debug, Serialize)]
@@ -74,9 +75,9 @@ pub struct Summary {
     pub evaluations_performed_per_step: f64,
     /// Mean ESS of a chain per evaluation (counted as in the paper) of that chain.
     pub ess_per_evaluation: f64,
-    /// Mean ESS of a chain per second of wall time of the draws.
+    /// Mean ESS of a chain per second of wall time of the draws and of summing them up.
     pub ess_per_second: f64,
-    /// ESS of all chains together per second of wall time of the draws.
+    /// ESS of all chains together per second of wall time of the draws and of summing them up.
     pub ess_of_all_chains_per_second: f64,
     /// Wall time.
     pub seconds: Seconds,
@@ -173,29 +174,32 @@ pub const ENERGY: &str = "energy";
 /// Judges everything that was kept of each draw: the observables, the energy, and the number of
 /// sites that changed.
 fn observables(trace: &Trace) -> Vec<ObservableSummary> {
-    let energy: Vec<Vec<f64>> =
-        trace.log_prob().iter().map(|chain| chain.iter().map(|value| -value).collect()).collect();
     let own = trace.names().iter().map(String::as_str).chain([SITES_CHANGED]);
     let own = own.filter(|name| *name != WEIGHT);
-    let mut named: Vec<(&str, &[Vec<f64>])> =
+    let named: Vec<(&str, &[Vec<f64>])> =
         own.filter_map(|name| Some((name, trace.series(name)?))).collect();
-    // An observable of that name is somebody's own.
-    if trace.series(ENERGY).is_none() {
-        named.insert(named.len().min(1), (ENERGY, &energy));
-    }
-    named
+    let mut judged: Vec<ObservableSummary> = named
         .par_iter()
         .map(|(name, chains)| ObservableSummary {
             name: (*name).to_owned(),
             diagnosis: judge(chains, trace.weights()),
         })
-        .collect()
+        .collect();
+    // An observable of that name is somebody's own. Of log π everything is known but the sign of the mean.
+    if trace.series(ENERGY).is_none()
+        && let Some(log_prob) = judged.first().map(|log_prob| log_prob.diagnosis)
+    {
+        let diagnosis = Diagnosis { mean: log_prob.mean.map(|mean| -mean), ..log_prob };
+        judged.insert(1, ObservableSummary { name: ENERGY.to_owned(), diagnosis });
+    }
+    judged
 }
 
 impl Summary {
     /// Sums up a run of a model of that name.
     pub fn new(model: impl Into<String>, outcome: &Outcome) -> Self {
-        let Outcome { settings, space, trace, seconds, .. } = outcome;
+        let began = Instant::now();
+        let Outcome { settings, space, trace, .. } = outcome;
         let ess = match trace.weights() {
             None => EssSummary::of_chains(trace.hamming()),
             Some(weights) => weighted_ess_of_chains(trace.hamming(), weights),
@@ -219,6 +223,8 @@ impl Summary {
         let ours = settings.sampler.method.name() == outcome.traits.name;
         let per = |amount: f64, of: f64| if of > 0.0 { amount / of } else { 0.0 };
         let site_steps = steps * (trace.chains() * space.sites()) as f64;
+        let seconds = Seconds { summary: began.elapsed().as_secs_f64(), ..outcome.seconds };
+        let waited = seconds.draws + seconds.summary;
         Self {
             model: model.into(),
             description: None,
@@ -243,9 +249,9 @@ impl Summary {
             evaluations_per_step,
             evaluations_performed_per_step: outcome.evaluations_performed_per_step,
             ess_per_evaluation: per(ess.mean, steps * evaluations_per_step),
-            ess_per_second: per(ess.mean, seconds.draws),
-            ess_of_all_chains_per_second: per(ess.mean * trace.chains() as f64, seconds.draws),
-            seconds: *seconds,
+            ess_per_second: per(ess.mean, waited),
+            ess_of_all_chains_per_second: per(ess.mean * trace.chains() as f64, waited),
+            seconds,
             ns_per_site_step: per(seconds.draws * 1e9, site_steps),
             log_prob,
             sites_changed_per_step: outcome.sites_changed_per_step,

@@ -4,6 +4,8 @@ use super::vectorised;
 
 /// Bytes added up side by side.
 const LANES: usize = 256;
+/// The same where less is left.
+const FEW: usize = 32;
 /// Ones that a byte can take before it overflows.
 const MOST: usize = 255;
 
@@ -14,20 +16,26 @@ pub fn count_differences(a: &[u8], b: &[u8]) -> u32 {
     vectorised(
         #[inline(always)]
         || {
-            let mut count = 0;
-            for (a, b) in a.chunks(MOST * LANES).zip(b.chunks(MOST * LANES)) {
-                let mut ones = [0u8; LANES];
-                for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
-                    let (ones, b) = (&mut ones[..a.len()], &b[..a.len()]);
-                    for place in 0..a.len() {
-                        ones[place] += u8::from(a[place] != b[place]);
-                    }
-                }
-                count += ones.iter().map(|ones| u32::from(*ones)).sum::<u32>();
-            }
-            count
+            // In chunks of lengths that the compiler knows, so that counts stay in registers.
+            let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+            let many = a.chunks(MOST).zip(b.chunks(MOST)).map(|(a, b)| count(a, b)).sum::<u32>();
+            let ((a, a_rest), (b, b_rest)) = (a_rest.as_chunks::<FEW>(), b_rest.as_chunks::<FEW>());
+            let last = a_rest.iter().zip(b_rest).map(|(a, b)| u32::from(a != b)).sum::<u32>();
+            many + count(a, b) + last
         },
     )
+}
+
+/// The same of at most 255 whole chunks, added up in bytes.
+#[inline(always)]
+fn count<const N: usize>(a: &[[u8; N]], b: &[[u8; N]]) -> u32 {
+    let mut ones = [0u8; N];
+    for (a, b) in a.iter().zip(b) {
+        for place in 0..N {
+            ones[place] += u8::from(a[place] != b[place]);
+        }
+    }
+    ones.iter().map(|ones| u32::from(*ones)).sum()
 }
 
 /// Number of bytes that are not zero.

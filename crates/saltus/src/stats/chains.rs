@@ -8,8 +8,9 @@
 //! Every chain is cut into halves (an odd middle draw belongs to neither), so that a chain which
 //! drifts disagrees with itself. "All draws" below are those of the halves.
 
-use super::ess::{Autocovariance, Ess};
+use super::ess::Ess;
 use super::halves::Halves;
+use super::lags::Autocovariance;
 use super::{MIN_DRAWS, extent, moments};
 
 /// Split R̂: how much wider the pooled draws are than those of half a chain.

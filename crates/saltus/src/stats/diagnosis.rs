@@ -2,7 +2,7 @@
 
 use super::MIN_DRAWS;
 use super::chains::Draws;
-use super::ess::Autocovariance;
+use super::lags::Autocovariance;
 use super::rank::rank_statistics;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
 //! Half chains side by side, whose R̂ and effective sample size all judgements of several chains
 //! share, whatever the draws were turned into before.
 
-use super::ess::{Autocovariance, Ess};
+use super::ess::Ess;
+use super::lags::Autocovariance;
 use super::moments;
 
 /// Both halves of every chain, one after the other, without the middle draw of an odd length.
@@ -15,10 +16,12 @@ impl Halves {
     /// Cuts chains of one length, at least four draws.
     pub(super) fn new(draws: &[f64], length: usize) -> Self {
         let half = length / 2;
-        let halves = draws
-            .chunks_exact(length)
-            .flat_map(|chain| [0..half, length - half..length].map(|part| &chain[part]));
-        Self { length: half, values: halves.flatten().copied().collect() }
+        let mut values = Vec::with_capacity(draws.len());
+        for chain in draws.chunks_exact(length) {
+            values.extend_from_slice(&chain[..half]);
+            values.extend_from_slice(&chain[length - half..]);
+        }
+        Self { length: half, values }
     }
 
     pub(super) fn values(&self) -> &[f64] {
@@ -63,15 +66,9 @@ impl Halves {
         let pooled = within * (n as f64 - 1.0) / n as f64 + between;
 
         // Autocovariances with divisor n, averaged over the halves.
-        let mut covariance = vec![0.0; n];
         let draws = self.values.len() as f64;
-        for half in self.iter() {
-            let (sums, _) = autocovariance.sums(half.iter().copied());
-            for (covariance, sum) in covariance.iter_mut().zip(sums) {
-                *covariance += sum / draws;
-            }
-        }
-        let correlation = |lag: usize| 1.0 - (within - covariance[lag]) / pooled;
+        let mut lags = autocovariance.lags(self.values.iter().copied(), n);
+        let correlation = |lag: usize| 1.0 - (within - lags.sum(lag) / draws) / pooled;
         let time = autocorrelation_time(n, correlation);
         Ess::Estimated(draws / time.max(1.0 / draws.log10()))
     }
@@ -79,7 +76,7 @@ impl Halves {
 
 /// −1 + 2 Σ ρ_t over Geyer's initial positive, monotone sequence of pairs, in the variant of Stan
 /// and ArviZ: the last pair contributes its even lag, once.
-fn autocorrelation_time(lags: usize, correlation: impl Fn(usize) -> f64) -> f64 {
+fn autocorrelation_time(lags: usize, mut correlation: impl FnMut(usize) -> f64) -> f64 {
     // The pair of lags 0 and 1 and those that follow, while their sums stay positive.
     let mut pairs = Vec::new();
     let mut last = (1.0, correlation(1));

@@ -1,8 +1,9 @@
 //! Ranks in the place of values, so that heavy tails and odd scales do not mislead: normal scores
 //! and the tail indicators of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021).
 
-use super::ess::{Autocovariance, Ess};
+use super::ess::Ess;
 use super::halves::Halves;
+use super::lags::Autocovariance;
 use statrs::function::erf::erfc_inv;
 use std::f64::consts::SQRT_2;
 
@@ -23,42 +24,72 @@ pub(super) fn rank_statistics(
     autocovariance: &mut Autocovariance,
 ) -> RankStatistics {
     let halves = Halves::new(draws, length);
-    let (scores, median) = normal_scores(halves.values());
-    let bulk = halves.with_values(scores);
-    let folded: Vec<f64> = halves.values().iter().map(|value| (value - median).abs()).collect();
-    let folded = halves.with_values(normal_scores(&folded).0);
+    let order = in_order(halves.values());
+    let bulk = halves.with_values(normal_scores(&order));
+    let folded = halves.with_values(normal_scores(&folded(&order)));
+    let quantiles = [0.05, 0.95].map(|probability| match length % 2 {
+        0 => quantile(&order, probability),
+        // The middle draws belong to no half.
+        _ => quantile(&in_order(draws), probability),
+    });
     RankStatistics {
         // Different places and different widths are both disagreement.
         rhat: [bulk.rhat(), folded.rhat()].into_iter().flatten().reduce(f64::max),
         ess_bulk: bulk.ess(autocovariance),
-        ess_tail: tail_ess(draws, length, autocovariance),
+        ess_tail: tail_ess(draws, length, quantiles, autocovariance),
     }
 }
 
+/// Values from the smallest to the largest, and where each stood.
+fn in_order(values: &[f64]) -> Vec<(f64, u32)> {
+    let mut order: Vec<(f64, u32)> =
+        values.iter().enumerate().map(|(place, value)| (*value, place as u32)).collect();
+    order.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    order
+}
+
+/// Distances from the median, in order: those below it come backwards, those above it forwards.
+fn folded(order: &[(f64, u32)]) -> Vec<(f64, u32)> {
+    let count = order.len();
+    let median = mean_of_two(order[(count - 1) / 2].0, order[count / 2].0);
+    let (below, above) = order.split_at(order.partition_point(|(value, _)| *value < median));
+    let distance = |(value, place): &(f64, u32)| ((value - median).abs(), *place);
+    let mut below = below.iter().rev().map(distance).peekable();
+    let mut above = above.iter().map(distance).peekable();
+    let mut folded = Vec::with_capacity(count);
+    while let (Some(left), Some(right)) = (below.peek(), above.peek()) {
+        let next = if left.0 <= right.0 { below.next() } else { above.next() };
+        folded.extend(next);
+    }
+    folded.extend(below);
+    folded.extend(above);
+    folded
+}
+
 /// The smaller effective sample size of the indicators of the outer twentieths.
-fn tail_ess(draws: &[f64], length: usize, autocovariance: &mut Autocovariance) -> Ess {
-    let mut estimate = |probability| {
-        let quantile = quantile(draws, probability);
+fn tail_ess(
+    draws: &[f64],
+    length: usize,
+    quantiles: [f64; 2],
+    autocovariance: &mut Autocovariance,
+) -> Ess {
+    let estimates = quantiles.map(|quantile| {
         let indicator: Vec<f64> =
             draws.iter().map(|value| f64::from(u8::from(*value <= quantile))).collect();
         Halves::new(&indicator, length).ess(autocovariance)
-    };
-    let all = Halves::new(draws, length).values().len() as f64;
-    match (estimate(0.05), estimate(0.95)) {
-        (Ess::Estimated(low), Ess::Estimated(high)) => Ess::Estimated(low.min(high)),
+    });
+    let all = (draws.len() / length * (length / 2) * 2) as f64;
+    match estimates {
+        [Ess::Estimated(low), Ess::Estimated(high)] => Ess::Estimated(low.min(high)),
         // Few distinct values: a quantile may be the largest of them, and its indicator constant.
-        (Ess::Estimated(one), _) | (_, Ess::Estimated(one)) => Ess::Estimated(one.min(all)),
+        [Ess::Estimated(one), _] | [_, Ess::Estimated(one)] => Ess::Estimated(one.min(all)),
         _ => Ess::Stuck,
     }
 }
 
-/// Φ⁻¹((r − 3/8) / (S + 1/4)) for the average rank r of each of S values, and their median.
-fn normal_scores(values: &[f64]) -> (Vec<f64>, f64) {
-    let count = values.len();
-    let mut order: Vec<(f64, u32)> =
-        values.iter().enumerate().map(|(place, value)| (*value, place as u32)).collect();
-    order.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-    let middle = (order[(count - 1) / 2].0, order[count / 2].0);
+/// Φ⁻¹((r − 3/8) / (S + 1/4)) for the average rank r of each of S values that are given in order.
+fn normal_scores(order: &[(f64, u32)]) -> Vec<f64> {
+    let count = order.len();
     let mut scores = vec![0.0; count];
     let mut first = 0;
     for tied in order.chunk_by(|one, other| one.0 == other.0) {
@@ -70,7 +101,7 @@ fn normal_scores(values: &[f64]) -> (Vec<f64>, f64) {
         }
         first += tied.len();
     }
-    (scores, mean_of_two(middle.0, middle.1))
+    scores
 }
 
 fn mean_of_two(one: f64, other: f64) -> f64 {
@@ -83,18 +114,17 @@ fn normal_quantile(probability: f64) -> f64 {
     -SQRT_2 * erfc_inv(2.0 * probability)
 }
 
-/// The quantile that R calls type 7.
-fn quantile(values: &[f64], probability: f64) -> f64 {
-    let count = values.len();
+/// The quantile that R calls type 7, of values in order.
+fn quantile(order: &[(f64, u32)], probability: f64) -> f64 {
+    let count = order.len();
     // In these very operations, as in SciPy's `mquantiles`: with many equal values the rounding of
     // the last line decides whether they lie below the quantile.
     let at = count as f64 * probability + (1.0 - probability);
     let whole = at.clamp(1.0, count as f64 - 1.0).floor();
     let part = (at - whole).clamp(0.0, 1.0);
-    let mut values = values.to_vec();
-    let (_, below, above) = values.select_nth_unstable_by(whole as usize - 1, f64::total_cmp);
-    let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(*below);
-    (1.0 - part) * *below + part * next
+    let below = order[whole as usize - 1].0;
+    let next = order.get(whole as usize).map_or(below, |next| next.0);
+    (1.0 - part) * below + part * next
 }
 
 #[cfg(test)]
@@ -104,12 +134,27 @@ mod tests {
 
     #[test]
     fn tied_values_share_their_average_rank() {
-        let (scores, median) = normal_scores(&[3.0, 1.0, 3.0, 2.0, 3.0]);
+        let scores_of = |values: &[f64]| normal_scores(&in_order(values));
+        let scores = scores_of(&[3.0, 1.0, 3.0, 2.0, 3.0]);
         // Ranks 4, 1, 4, 2, 4.
         let expected = [4.0, 1.0, 4.0, 2.0, 4.0].map(|rank| normal_quantile((rank - 0.375) / 5.25));
-        assert_eq!((scores.as_slice(), median), (&expected[..], 3.0));
-        assert_eq!(normal_scores(&[1.0, 4.0]).1, 2.5);
-        assert_eq!(normal_scores(&[0.0, -0.0]).0, [0.0, 0.0]);
+        assert_eq!(scores, expected);
+        assert_eq!(scores_of(&[0.0, -0.0]), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn distances_from_the_median_are_in_order() {
+        for values in [&[3.0, 1.0, 3.0, 2.0, 7.0, -4.0][..], &[1.0, 4.0], &[2.0; 5], &[5.0]] {
+            let count = values.len();
+            let order = in_order(values);
+            let median = mean_of_two(order[(count - 1) / 2].0, order[count / 2].0);
+            let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
+            let found: Vec<f64> = folded(&order).iter().map(|(distance, _)| *distance).collect();
+            let mut expected = distances.clone();
+            expected.sort_by(f64::total_cmp);
+            assert_eq!(found, expected);
+            assert!(folded(&order).iter().all(|(d, place)| distances[*place as usize] == *d));
+        }
     }
 
     #[test]
@@ -129,10 +174,10 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_type_seven() {
-        let values = [5.0, 1.0, 3.0, 2.0, 4.0];
+        let values = in_order(&[5.0, 1.0, 3.0, 2.0, 4.0]);
         assert_eq!(quantile(&values, 0.5), 3.0);
         assert!((quantile(&values, 0.05) - 1.2).abs() < 1e-14);
         assert!((quantile(&values, 0.95) - 4.8).abs() < 1e-14);
-        assert_eq!(quantile(&[2.0; 7], 0.5), 2.0);
+        assert_eq!(quantile(&in_order(&[2.0; 7]), 0.5), 2.0);
     }
 }

@@ -8,6 +8,8 @@ import arviz
 import numpy
 
 warnings.simplefilter("ignore")
+# Its loops in numba take variances of values far from zero as differences of large numbers.
+arviz.Numba.disable_numba()
 
 
 def number(found):
