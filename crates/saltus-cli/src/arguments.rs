@@ -211,7 +211,7 @@ pub struct RunArguments {
         value_parser = parse::positive, allow_negative_numbers = true
     )]
     pub chains: Option<usize>,
-    /// Steps of each chain before the first kept draw, for tuning [default: 3000]
+    /// Steps of each chain before the first kept draw [default: 3000 where a scale is tuned, else a tenth of the draws]
     #[arg(
         long, global = true, value_name = "N", help_heading = RUN,
         value_parser = parse::count, allow_negative_numbers = true
@@ -223,7 +223,7 @@ pub struct RunArguments {
         value_parser = parse::positive, allow_negative_numbers = true
     )]
     pub draws: Option<usize>,
-    /// Steps per kept draw [default: 1]
+    /// Steps per kept draw [default: 1, or as many as try every site once, 100 at most]
     #[arg(
         long, global = true, value_name = "K", help_heading = RUN,
         value_parser = parse::positive, allow_negative_numbers = true
@@ -296,9 +296,7 @@ mod tests {
             ("weight", default.sampler.balancing.to_string()),
             ("solver", default.sampler.solver.to_string()),
             ("chains", default.chains.to_string()),
-            ("warmup", default.warmup.to_string()),
             ("draws", default.draws.to_string()),
-            ("thin", default.thin.to_string()),
             ("seed", default.seed.to_string()),
         ];
         for (name, value) in defaults {

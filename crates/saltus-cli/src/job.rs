@@ -198,6 +198,15 @@ impl Job {
         Ok(Self { config, settings, destination })
     }
 
+    /// The same with as many steps as suit the model, where a new run was not told how many.
+    pub fn suited<M: Model>(mut self, model: &M, arguments: &SampleArguments) -> Self {
+        if arguments.store.resume.is_none() {
+            let RunArguments { warmup, thin, .. } = arguments.run;
+            self.settings = self.settings.suited(model, warmup, thin);
+        }
+        self
+    }
+
     /// The same of the part of the chains that was asked for, with the scale that all parts have.
     pub fn of_part<M: Model>(mut self, model: &M) -> Result<Self, Failure> {
         if let Some(part) = self.config.part {

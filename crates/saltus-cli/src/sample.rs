@@ -43,7 +43,7 @@ impl UseModel for Sampling<'_> {
 
     fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
         let Self { job, arguments } = self;
-        let job = job.of_part(&model)?;
+        let job = job.suited(&model, arguments).of_part(&model)?;
         let (settings, space) = (&job.settings, model.shown_space());
         settings.suits(&model).map_err(saltus::RunError::from)?;
         settings.check(&settings.sampler.traits(model.space()))?;

@@ -62,6 +62,7 @@ pub fn of_run(summary: &Summary) -> String {
             short(summary.ns_per_site_step)
         ),
     );
+    row("summary", seconds(summary.seconds.summary), "of all that was drawn".to_owned());
     finish(&mut table)
 }
 

@@ -10,7 +10,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use saltus::model::erased::Erased;
 use saltus::zoo::{Building, ModelSpec, Title, UseModel};
-use saltus::{Clamped, Differences, Edge, Model, ModelError, Pairwise, Rbm, Space, States};
+use saltus::{
+    Clamped, Differences, Edge, Model, ModelError, Pairwise, Rbm, Settings, Space, States,
+};
 use serde_json::{Value, json};
 
 /// A model, ready to be sampled.
@@ -111,6 +113,20 @@ impl CoreModel {
             Ok(Self { model, name: title.name.to_owned(), words: title.words, config })
         })
         .map_err(|error| of_model(&error))
+    }
+
+    /// Steps of warm-up and per draw that suit a run of those settings, where they are not chosen.
+    #[pyo3(signature = (settings, warmup, thin))]
+    fn steps(
+        &self,
+        settings: &str,
+        warmup: Option<usize>,
+        thin: Option<usize>,
+    ) -> PyResult<(usize, usize)> {
+        let settings: Settings = serde_json::from_str(settings)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let Settings { warmup, thin, .. } = settings.suited(&self.model, warmup, thin);
+        Ok((warmup, thin))
     }
 
     /// Spins with fields and couplings.

@@ -5,7 +5,10 @@ mod block;
 mod checkpoint;
 mod fingerprint;
 
-pub use block::{ChainBlock, Failed, SamplerBlock, block_ranges, block_size, each, sampler_block};
+pub use block::{
+    ChainBlock, Failed, SamplerBlock, block_ranges, block_size, each, sampler_block,
+    steps_per_sweep,
+};
 pub(crate) use block::{kernel_block, panic_words};
 pub use checkpoint::ChainSnapshot;
 pub(crate) use checkpoint::Checkpoint;

@@ -67,6 +67,13 @@ pub trait Kernel<M: Model>: Send + Sync {
         model.block_size(chains)
     }
 
+    /// Steps that try about as many sites as there are; one, unless a step costs no more than a few sites
+    /// do. So often is a draw kept if nobody says otherwise, and in proportion chains are evaluated afresh.
+    fn steps_per_sweep(&self, model: &M) -> usize {
+        let _ = model;
+        1
+    }
+
     /// Scratch for a block of that many chains.
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch;
 
@@ -142,6 +149,13 @@ pub fn check_start(chain: usize, log_prob: f64) -> Result<f64, StepError> {
         return Err(StepError { chain, cause: StepFailure::ForbiddenStart });
     }
     check_log_prob(chain, log_prob)
+}
+
+/// Steps that try all sites of a model once, for a kernel that tries so many per step; one where following a
+/// single site is no cheap thing.
+pub(crate) fn local_steps_per_sweep<M: Model>(model: &M, tried: usize) -> usize {
+    let is_local = model.is_incremental() && model.adjacency().is_some();
+    if is_local { model.space().free_sites().div_ceil(tried).max(1) } else { 1 }
 }
 
 /// Starts following every chain of a block site by site.

@@ -23,6 +23,7 @@ use crate::draws::sites::WatchSites;
 use crate::draws::trace::{HAMMING, LOG_PROB, Trace, WEIGHT};
 use crate::engine::{
     Fingerprint, block_ranges, block_size, kernel_block, panic_words, sampler_block,
+    steps_per_sweep,
 };
 use crate::error::StepFailure;
 use crate::kernel::{Kernel, KernelTraits};
@@ -153,6 +154,8 @@ pub struct Run<'a, M: Model> {
     new_block: Arc<NewBlock<'a, M>>,
     /// Chains per block.
     block_size: usize,
+    /// Steps that try about as many sites as there are.
+    steps_per_sweep: usize,
     keep_rungs: Option<Option<Arc<RungObservable<'a>>>>,
     observables: Vec<(String, Box<dyn Observable + 'a>)>,
     observers: Vec<(String, Box<dyn AnyObserver + 'a>)>,
@@ -189,10 +192,12 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let refused = settings.suits(&*model).err();
         let sampler = settings.sampler.clone();
         let size = block_size(&*model, &sampler, settings.chains);
+        let sweep = steps_per_sweep(&*model, &sampler);
         let new_block = move |model: &M, first_chain, states, rngs, base| {
             sampler_block(model, &sampler, first_chain, states, rngs, base)
         };
-        Self { refused, ..Self::with_blocks(model, settings, traits, size, Arc::new(new_block)) }
+        let new_block = Arc::new(new_block);
+        Self { refused, ..Self::with_blocks(model, settings, traits, (size, sweep), new_block) }
     }
 
     /// A run of a model by anyone's kernel, with tuning, stores, resume and verdict as for our own.
@@ -238,22 +243,23 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     {
         let (model, settings, kernel) = (model.into(), settings.into(), Arc::new(kernel));
         let traits = kernel.traits(&model);
-        let size = kernel.block_size(&model, settings.chains);
+        let sizes = (kernel.block_size(&model, settings.chains), kernel.steps_per_sweep(&model));
         let new_block = move |model: &M, first_chain, states, rngs, base| {
             kernel_block(model, kernel.clone(), first_chain, states, rngs, base)
         };
-        Self::with_blocks(model, settings, traits, size, Arc::new(new_block))
+        Self::with_blocks(model, settings, traits, sizes, Arc::new(new_block))
     }
 
     fn with_blocks(
         model: ModelRef<'a, M>,
         settings: Settings,
         traits: KernelTraits,
-        block_size: usize,
+        (block_size, steps_per_sweep): (usize, usize),
         new_block: Arc<NewBlock<'a, M>>,
     ) -> Self {
         Self {
             block_size,
+            steps_per_sweep,
             model,
             reference_seed: settings.seed,
             settings,
@@ -441,6 +447,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             (false, true) => vec![1],
             (false, false) => Vec::new(),
         };
+        let tunes = self.traits.scale.is_some() && self.settings.sampler.scale.is_none();
         let taken = Arc::new(Taken {
             references,
             own,
@@ -449,6 +456,8 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             keep_snapshots,
             keep_states: sink.wants_states(),
             thin: self.settings.thin,
+            refresh: block::refresh(self.steps_per_sweep),
+            fresh_rounds: tunes && self.steps_per_sweep == 1,
         });
         let (mut observer_names, mut observers): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.observers).into_iter().unzip();

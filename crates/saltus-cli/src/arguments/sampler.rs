@@ -43,7 +43,11 @@ pub struct SamplerArguments {
 fn weight_help() -> String {
     let names = Balancing::ALL.map(Balancing::name);
     let (last, others) = names.split_last().unwrap_or((&"", &[]));
-    format!("Balancing function [default: {}]: {} or {last}", Balancing::default(), others.join(", "))
+    format!(
+        "Balancing function [default: {}]: {} or {last}",
+        Balancing::default(),
+        others.join(", ")
+    )
 }
 
 /// Which differences the proposals see.

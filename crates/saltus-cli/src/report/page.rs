@@ -158,7 +158,7 @@ impl Page<'_> {
             ),
             (
                 "time",
-                format!("{} s", short(s.seconds.warmup + s.seconds.draws)),
+                format!("{} s", short(s.seconds.warmup + s.seconds.draws + s.seconds.summary)),
                 format!("{} ns per site and step", short(s.ns_per_site_step)),
             ),
         ]);

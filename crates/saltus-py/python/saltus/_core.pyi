@@ -19,6 +19,7 @@ def merge_stores(parts: Sequence[str | PathLike[str]], out: str | PathLike[str],
 class Model:
     @staticmethod
     def from_spec(spec: str, seed: int) -> Model: ...
+    def steps(self, settings: str, warmup: int | None, thin: int | None) -> tuple[int, int]: ...
     @staticmethod
     def ising(
         field: NDArray[np.float32],

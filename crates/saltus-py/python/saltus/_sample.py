@@ -173,13 +173,13 @@ def sample(
     Args:
         model: a `Model`; None with ``resume=True`` takes the one of the store.
         draws: kept draws of each chain [1000].
-        warmup: steps before them, during which the scale is tuned [3000].
+        warmup: steps before them, during which the scale is tuned [3000 where one is, else a tenth of the draws].
         chains: number of chains [100].
         sampler: a name of ``saltus.samplers()``, or "auto".
         seed: seed of all random streams; a fresh one by default, which the result names.
         init: states to start from, (chains, sites) or one for all, or an earlier result, which is gone on from.
         evidence: ``{site: value}``, or an array in which −1 and NaN are free.
-        thin: steps per kept draw [1].
+        thin: steps per kept draw [1, or as many as try every site once, 100 at most].
         stop: rules to stop by before all draws are made: ``{"ess": 400, "rhat": 1.01, "seconds": 60}``.
         threads: threads to use; the draws do not depend on it.
         keep: "states", "bits" (in stores of two values) or "none"; by default states, if they take less than 1 GiB.
@@ -286,12 +286,15 @@ def start(
         settings["seed"] = secrets.randbits(32) if seed is None else _check.count("seed", seed, 0)
         settings["draws"] = 1000 if draws is None else _check.count("draws", draws)
         settings["chains"] = 100 if chains is None else _check.count("chains", chains)
-        settings["warmup"] = 3000 if warmup is None else _check.count("warmup", warmup, 0)
-        settings["thin"] = 1 if thin is None else _check.count("thin", thin)
+        warmup = None if warmup is None else _check.count("warmup", warmup, 0)
+        thin = None if thin is None else _check.count("thin", thin)
         settings.update(_rules(stop))
     if not isinstance(model, Model):
         kind = type(model).__name__
         raise TypeError(f"model must be a saltus.Model, got {kind}: Model.from_log_prob makes one of a function")
+    if not resume:
+        # What nobody chose suits the sampler and the model.
+        settings["warmup"], settings["thin"] = model._core.steps(json.dumps(settings), warmup, thin)
     settings["threads"] = _check.threads(threads)
     if keep is None:
         size = settings["chains"] * settings["draws"] * model.sites

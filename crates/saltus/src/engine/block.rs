@@ -133,6 +133,24 @@ pub fn block_size<'a, M: Model + 'a>(model: &M, sampler: &Sampler, chains: usize
     sampler.with_kernel(model, BlockSize(model, chains))
 }
 
+/// Steps of a named sampler that try about as many sites as the model has.
+pub fn steps_per_sweep<'a, M: Model + 'a>(model: &M, sampler: &Sampler) -> usize {
+    struct StepsPerSweep<'m, M>(&'m M);
+    impl<'a, M: Model + 'a> WithKernel<'a, M> for StepsPerSweep<'_, M> {
+        type Output = usize;
+
+        fn with<K>(self, kernel: K) -> usize
+        where
+            K: Kernel<M> + 'a,
+            K::Scratch: 'a,
+            K::Own: 'a,
+        {
+            kernel.steps_per_sweep(self.0)
+        }
+    }
+    sampler.with_kernel(model, StepsPerSweep(model))
+}
+
 /// A block of chains that a named sampler moves; on a path of temperatures if there is a base.
 pub fn sampler_block<'a, M: Model + 'a>(
     model: &M,

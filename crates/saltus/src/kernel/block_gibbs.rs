@@ -52,6 +52,10 @@ impl Redraw for BlockGibbs {
         traits(space)
     }
 
+    fn tried(&self) -> Option<usize> {
+        Some(2)
+    }
+
     fn new_scratch<M: Model>(&self, model: &M) -> BlockGibbsScratch {
         let values = model.space().values();
         BlockGibbsScratch {

@@ -3,7 +3,9 @@
 
 pub(super) mod exchange;
 
-use super::{ChainMut, Chains, Journal, Kernel, KernelTraits, StepReport, follow_all};
+use super::{
+    ChainMut, Chains, Journal, Kernel, KernelTraits, StepReport, follow_all, local_steps_per_sweep,
+};
 use crate::error::{StepError, StepFailure};
 use crate::model::{Model, Rung, Sweep, SweptChains};
 use crate::rng::ChainRng;
@@ -16,6 +18,9 @@ pub trait Redraw: Send + Sync {
 
     /// What the sampler that it makes says of itself.
     fn traits(&self, space: &Space) -> KernelTraits;
+
+    /// Sites that a step tries, if not all.
+    fn tried(&self) -> Option<usize>;
 
     /// Scratch space for a model.
     fn new_scratch<M: Model>(&self, model: &M) -> Self::Scratch;
@@ -223,6 +228,10 @@ impl<M: Model, R: Redraw> Kernel<M> for Conditional<R> {
 
     fn block_size(&self, model: &M, chains: usize) -> usize {
         self.0.block_size(model, chains)
+    }
+
+    fn steps_per_sweep(&self, model: &M) -> usize {
+        self.0.tried().map_or(1, |tried| local_steps_per_sweep(model, tried))
     }
 
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {

@@ -70,6 +70,13 @@ impl Redraw for Gibbs {
         traits(space)
     }
 
+    fn tried(&self) -> Option<usize> {
+        match self.0 {
+            Scan::Sweep => None,
+            Scan::One => Some(1),
+        }
+    }
+
     fn new_scratch<M: Model>(&self, model: &M) -> GibbsScratch {
         let space = model.space();
         let mut order = match model.adjacency() {

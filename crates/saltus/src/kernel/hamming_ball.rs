@@ -57,6 +57,10 @@ impl Redraw for HammingBall {
         traits(space)
     }
 
+    fn tried(&self) -> Option<usize> {
+        Some(BLOCK)
+    }
+
     fn new_scratch<M: Model>(&self, model: &M) -> HammingBallScratch {
         HammingBallScratch {
             block: vec![0; BLOCK.min(model.space().free_sites())],

@@ -13,7 +13,10 @@ use super::local_change::{self, LocalChange, LocalChangeScratch};
 use super::options::{Options, WithKernel};
 use super::path::spare_share;
 use super::path_table::{Change, PathTable};
-use super::{Chains, Kernel, KernelTraits, Kind, StepReport, check_log_prob, check_start};
+use super::{
+    Chains, Kernel, KernelTraits, Kind, StepReport, check_log_prob, check_start,
+    local_steps_per_sweep,
+};
 use crate::balancing::Balancing;
 use crate::closeness::Closeness;
 use crate::error::{StepError, StepFailure};
@@ -74,6 +77,10 @@ impl<M: Model> Kernel<M> for LocalJumps {
 
     fn traits(&self, model: &M) -> KernelTraits {
         traits(model.space())
+    }
+
+    fn steps_per_sweep(&self, model: &M) -> usize {
+        local_steps_per_sweep(model, 1)
     }
 
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {

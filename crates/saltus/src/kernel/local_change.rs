@@ -5,6 +5,7 @@ use super::path::spare_share;
 use super::sum_tree::SumTree;
 use super::{
     ChainMut, Chains, Kernel, KernelTraits, StepReport, accept, check_log_prob, follow_all,
+    local_steps_per_sweep,
 };
 use crate::balancing::Balancing;
 use crate::closeness::Closeness;
@@ -256,6 +257,10 @@ impl<M: Model> Kernel<M> for LocalChange {
 
     fn traits(&self, model: &M) -> KernelTraits {
         (self.traits)(model.space())
+    }
+
+    fn steps_per_sweep(&self, model: &M) -> usize {
+        local_steps_per_sweep(model, 1)
     }
 
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {

@@ -20,8 +20,11 @@ use std::sync::Arc;
 
 /// Steps after which the current states are evaluated afresh: samplers that follow log π by adding
 /// up changes would otherwise carry rounding along for ever. Counted from the start of a run, so
-/// that it falls on the same steps however the run is cut into pieces.
-const REFRESH: usize = 1000;
+/// that it falls on the same steps however the run is cut into pieces. A fresh evaluation looks at every
+/// site, so kernels that try few sites per step are evaluated in proportion to the sites they tried.
+pub(super) fn refresh(steps_per_sweep: usize) -> usize {
+    steps_per_sweep.saturating_mul(4).max(1000)
+}
 
 /// What is taken from every kept state.
 pub(super) struct Taken<'a> {
@@ -35,6 +38,11 @@ pub(super) struct Taken<'a> {
     pub(super) keep_snapshots: bool,
     pub(super) keep_states: bool,
     pub(super) thin: usize,
+    /// Steps from one fresh evaluation to the next.
+    pub(super) refresh: usize,
+    /// Whether rounds of warm-up begin with one, too: where a scale is tuned and a step looks at every site, another
+    /// scale costs as much.
+    pub(super) fresh_rounds: bool,
 }
 
 impl Taken<'_> {
@@ -76,12 +84,13 @@ pub(super) struct RunBlock<'a, M: Model> {
     block: Moved<'a, M>,
     taken: Arc<Taken<'a>>,
     chains: usize,
-    /// Steps made when the current states were last evaluated afresh.
-    evaluated_at: usize,
+    /// Steps made when the current states were last evaluated afresh, if they ever were.
+    evaluated_at: Option<usize>,
     sums: Vec<Sums>,
     /// Of the steps since the last kept draw.
     since_kept: Vec<Sums>,
     restraints: Vec<Restraint>,
+    scales: Vec<f64>,
     draws: Vec<ChainDraws>,
     running: Vec<Vec<Running>>,
     observers: Vec<Box<dyn BlockState>>,
@@ -126,10 +135,11 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
         Self {
             block,
             chains,
-            evaluated_at: 0,
+            evaluated_at: None,
             sums: vec![Sums::default(); chains],
             since_kept: vec![Sums::default(); chains],
             restraints: vec![Restraint::default(); chains],
+            scales: Vec::new(),
             draws: vec![ChainDraws::new(taken.count()); chains],
             running: vec![vec![Running::default(); chains]; taken.tracked.len()],
             observers,
@@ -148,7 +158,7 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
     }
 
     fn evaluate(&mut self) -> Result<(), Failed> {
-        self.evaluated_at = self.block.steps();
+        self.evaluated_at = Some(self.block.steps());
         if self.taken.keep_snapshots {
             // From here on the chains depend on nothing but what this holds: what kernel and model
             // keep of them is about to be computed from their states.
@@ -174,16 +184,47 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
         self.go_on(scale)
     }
 
+    /// Gets ready for a round of warm-up: only what the scale decides is made anew, unless a fresh
+    /// evaluation is due or the rungs are others.
+    pub(super) fn start_round(
+        &mut self,
+        scale: f64,
+        rungs: Option<&Arc<Rungs>>,
+    ) -> Result<(), Failed> {
+        let is_fresh = self.taken.fresh_rounds || rungs.is_some();
+        if self.evaluated_at.is_none() || self.is_due() || is_fresh {
+            return self.start(scale, rungs);
+        }
+        self.sums.fill(Sums::default());
+        self.since_kept.fill(Sums::default());
+        if self.set_scale(scale) { self.block.adjust(&self.model) } else { Ok(()) }
+    }
+
     /// Evaluates the current states afresh, with the scale of steps that go on.
     pub(super) fn go_on(&mut self, scale: f64) -> Result<(), Failed> {
-        let held_back = self.restraints.iter().map(|restraint| restraint.scale(scale));
-        self.block.set_scales(&held_back.collect::<Vec<_>>());
+        self.set_scale(scale);
         self.evaluate()
     }
 
-    fn step(&mut self) -> Result<(), Failed> {
+    /// Gives every chain the scale, or a smaller one if it is held back; returns whether any has another
+    /// than before.
+    fn set_scale(&mut self, scale: f64) -> bool {
+        let held_back = self.restraints.iter().map(|restraint| restraint.scale(scale));
+        let scales: Vec<f64> = held_back.collect();
+        let changed = scales != self.scales;
+        self.block.set_scales(&scales);
+        self.scales = scales;
+        changed
+    }
+
+    /// Whether it is time for a fresh evaluation.
+    fn is_due(&self) -> bool {
         let steps = self.block.steps();
-        if steps.is_multiple_of(REFRESH) && self.evaluated_at != steps {
+        steps.is_multiple_of(self.taken.refresh) && self.evaluated_at != Some(steps)
+    }
+
+    fn step(&mut self) -> Result<(), Failed> {
+        if self.is_due() {
             self.evaluate()?;
         }
         self.block.step(&self.model)?;
@@ -362,7 +403,7 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
             running: running.clone(),
             observers: observers.iter().map(|observer| observer.bytes()).collect(),
         };
-        Some((self.evaluated_at, chains.clone(), record))
+        Some((self.evaluated_at?, chains.clone(), record))
     }
 
     /// Goes back to such a snapshot.

@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks at the clock and the monitor.
 const HEARTBEAT: Duration = Duration::from_millis(100);
-/// Bytes of draws that may gather before they are handed on.
-const GATHERED: usize = 1 << 26;
+/// Bytes of draws that may gather before they are handed on: few enough to stay near the processor.
+const GATHERED: usize = 1 << 23;
 
 pub(super) struct Driver<'d, 'a, M: Model> {
     pub(super) settings: &'d Settings,
@@ -207,7 +207,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
 
     /// What is left of a round that begins at that step.
     fn round(&mut self, begins: usize, steps: usize) -> Result<(), Stop> {
-        self.start(begins)?;
+        self.start(begins, true)?;
         self.advance(begins + steps, true)?;
         let tunes = self.settings.sampler.scale.is_none() && self.scale_traits.is_some();
         let chains: Vec<(f64, bool)> =
@@ -225,7 +225,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
     fn draw(&mut self) -> Result<(), Stop> {
         let Settings { warmup, draws, thin, .. } = *self.settings;
         self.blocks.iter_mut().for_each(RunBlock::free_all);
-        self.start(warmup)?;
+        self.start(warmup, false)?;
         self.blocks.iter_mut().for_each(RunBlock::prepare_to_draw);
         // The warm-up shall not be lost, whatever happens to the draws.
         if self.steps == warmup {
@@ -264,15 +264,16 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         self.blocks.iter().flat_map(move |block| block.running(tracked))
     }
 
-    /// Evaluates all chains for the part of the run that begins at that step, or began there.
-    fn start(&mut self, begins: usize) -> Result<(), Stop> {
+    /// Gets all chains ready for the part of the run that begins at that step, or began there.
+    fn start(&mut self, begins: usize, warming_up: bool) -> Result<(), Stop> {
         let scale = self.scale.unwrap_or(1.0);
         let begun = self.steps > begins;
         self.pace.seen = (0, 0.0);
         let rungs = self.rungs.clone();
-        self.every_block(|block| match begun {
-            true => block.go_on(scale),
-            false => block.start(scale, rungs.as_ref()),
+        self.every_block(|block| match (begun, warming_up) {
+            (true, _) => block.go_on(scale),
+            (false, true) => block.start_round(scale, rungs.as_ref()),
+            (false, false) => block.start(scale, rungs.as_ref()),
         })
     }
 
@@ -409,7 +410,14 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             blocks.push(record);
         }
         let Settings { warmup, thin, .. } = *self.settings;
-        let (rounds, measured) = (self.rounds.clone(), self.measured.clone());
+        // Rounds that ended later are made again.
+        let mut ends = 0;
+        let is_over = |round: &&Round| {
+            ends += round.steps;
+            ends <= steps
+        };
+        let rounds: Vec<Round> = self.rounds.iter().take_while(is_over).copied().collect();
+        let measured = self.measured.iter().take(rounds.len()).cloned().collect();
         let driver = RunRecord { warmup, thin, rounds, blocks, measured };
         Some(Checkpoint(engine::Checkpoint { fingerprint, steps, chains, driver }))
     }

@@ -1,6 +1,7 @@
 //! What a run is asked to do, and whether that can be done.
 
 use crate::draws::sink::SinkError;
+use crate::engine::steps_per_sweep;
 use crate::kernel::KernelTraits;
 use crate::model::Model;
 use crate::sampler::{Sampler, SamplerError, check_path, check_tuning};
@@ -73,6 +74,11 @@ impl From<Sampler> for Settings {
         Self { sampler, ..Self::default() }
     }
 }
+
+/// Most steps per draw that are chosen for anyone: with as many, keeping a draw costs next to nothing.
+const MOST_THINNED: usize = 100;
+/// Draws' worth of steps that chains need to forget where they started, as a share of all draws and at least.
+const FORGETTING: (usize, usize) = (10, 100);
 
 /// Beyond this, cutting the warm-up into rounds would overflow.
 const LONGEST_WARMUP: usize = usize::MAX >> 8;
@@ -148,6 +154,51 @@ pub enum RunError {
 }
 
 impl Settings {
+    /// The same with the steps of warm-up and per draw that suit its sampler on a model, where nobody chose them.
+    ///
+    /// A sampler that tries a few sites per step keeps a draw once it has tried about as many as there are, after 100
+    /// steps at most. The warm-up is a tenth of the draws, and at least 100 of them; where a scale is tuned, at least 3000
+    /// steps. Ladders of temperatures have 3000 scans of warm-up, and every scan is a draw.
+    ///
+    /// ```
+    /// # use saltus::{Independent, Sampler, Settings};
+    /// let model = Independent::bernoulli(vec![0.0; 40])?;
+    /// let steps = |sampler: Sampler| {
+    ///     let settings = Settings::from(sampler).suited(&model, None, None);
+    ///     (settings.warmup, settings.thin)
+    /// };
+    /// assert_eq!(steps(Sampler::dlmc()), (3000, 1));
+    /// assert_eq!(steps(Sampler::gibbs()), (500, 1));
+    /// // One of forty sites per step.
+    /// assert_eq!(steps(Sampler::gwg()), (20_000, 40));
+    /// # Ok::<(), saltus::ModelError>(())
+    /// ```
+    pub fn suited<M: Model>(
+        mut self,
+        model: &M,
+        warmup: Option<usize>,
+        thin: Option<usize>,
+    ) -> Self {
+        let Self { warmup: longest, thin: every, .. } = Self::default();
+        if self.temper.is_some() {
+            (self.warmup, self.thin) = (warmup.unwrap_or(longest), thin.unwrap_or(every));
+            return self;
+        }
+        let suiting = || steps_per_sweep(model, &self.sampler).min(MOST_THINNED);
+        self.thin = thin.unwrap_or_else(suiting);
+        let (share, least) = FORGETTING;
+        let forgetting = (self.draws / share).max(least).saturating_mul(self.thin);
+        let traits = self.sampler.traits(model.space());
+        let tunes = traits.scale.is_some() && self.sampler.scale.is_none();
+        let tuning = if tunes {
+            longest.max(if self.thin > 1 { forgetting } else { 0 })
+        } else {
+            forgetting
+        };
+        self.warmup = warmup.unwrap_or(tuning);
+        self
+    }
+
     /// The settings that decide what the chains do, without those that only say when to stop and how
     /// fast to go.
     pub(crate) fn of_the_chains(&self) -> Self {

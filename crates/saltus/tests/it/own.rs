@@ -170,7 +170,9 @@ fn stopped_by_its_monitor_it_leaves_the_bytes_of_a_run_that_was_not() {
             };
             let at = checkpoint.map_or(0, |checkpoint| checkpoint.steps());
             steps.push(at);
-            let far = if at < 400 { at + 37 } else { at + 1001 + 113 * stops };
+            // During a warm-up that tunes they are at every round, else every thousand steps.
+            let tuning = settings.sampler.scale.is_none() && at < 400;
+            let far = if tuning { at + 37 } else { at + 1001 + 113 * stops };
             match go_on(&broken, &settings, pause, far) {
                 Ended::Interrupted => stops += 1,
                 Ended::Complete => break,
