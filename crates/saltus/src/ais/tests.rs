@@ -206,20 +206,20 @@ fn few_temperatures_are_low_forward_and_high_in_reverse() {
 struct Counted(Independent, AtomicUsize);
 
 impl Model for Counted {
-    type Cache = Vec<f32>;
+    type Cache = <Independent as Model>::Cache;
 
     fn space(&self) -> &Space {
         self.0.space()
     }
 
-    fn new_cache(&self, chains: usize) -> Vec<f32> {
+    fn new_cache(&self, chains: usize) -> Self::Cache {
         self.0.new_cache(chains)
     }
 
     fn log_prob(
         &self,
         states: States<'_>,
-        cache: &mut Vec<f32>,
+        cache: &mut Self::Cache,
         log_prob: &mut [f64],
     ) -> Result<(), ModelError> {
         self.0.log_prob(states, cache, log_prob)
@@ -229,7 +229,7 @@ impl Model for Counted {
         &self,
         kind: Differences,
         states: States<'_>,
-        cache: &mut Vec<f32>,
+        cache: &mut Self::Cache,
         log_prob: &mut [f64],
         diff: &mut [f32],
     ) -> Result<(), ModelError> {

@@ -6,7 +6,7 @@ use super::pas::fresh_share;
 use super::path::draw_radius;
 use super::{
     ChainMut, Chains, Kernel, KernelTraits, Kind, ScaleTraits, StepReport, accept, check_log_prob,
-    check_start, follow_all,
+    check_start, follow_all, local_steps_per_sweep,
 };
 use crate::error::StepError;
 use crate::math::bytes::count_differences;
@@ -43,9 +43,22 @@ pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
 #[derive(Clone, Copy, Debug)]
 pub struct RandomWalk;
 
+/// Changed sites beyond which a model whose sites see all others is evaluated once, instead of following them one by
+/// one.
+const MOST_FOLLOWED: f64 = 4.0;
+
+/// Whether the proposals of a block are evaluated as a whole.
+fn is_at_once<M: Model>(model: &M, chains: &Chains) -> bool {
+    let is_dense = model.adjacency().is_none();
+    let is_far = || chains.scales.iter().any(|scale| *scale > MOST_FOLLOWED);
+    !model.is_incremental() || is_dense && is_far()
+}
+
 /// What [`RandomWalk`] keeps of a block of chains.
 pub struct RandomWalkScratch<M: Model> {
     cache: M::Cache,
+    /// Whether proposals are evaluated as a whole; else the cache follows the chains.
+    at_once: bool,
     picked: Vec<u32>,
     /// The values that the picked sites had before.
     before: Vec<u8>,
@@ -62,11 +75,18 @@ impl<M: Model> Kernel<M> for RandomWalk {
         traits(model.space())
     }
 
+    /// At its smallest scale, which tuning may leave.
+    fn steps_per_sweep(&self, model: &M) -> usize {
+        local_steps_per_sweep(model, 1)
+    }
+
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
         let space = model.space();
-        let dense = if model.is_incremental() { 0 } else { chains };
+        let is_local = model.is_incremental() && model.adjacency().is_some();
+        let dense = if is_local { 0 } else { chains };
         RandomWalkScratch {
             cache: model.new_cache(chains),
+            at_once: false,
             picked: Vec::new(),
             before: Vec::new(),
             diff: vec![0.0; space.values()],
@@ -81,7 +101,8 @@ impl<M: Model> Kernel<M> for RandomWalk {
         chains: &mut Chains,
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        if model.is_incremental() {
+        scratch.at_once = is_at_once(model, chains);
+        if !scratch.at_once {
             return follow_all(model, chains, &mut scratch.cache);
         }
         let states = States::new(&chains.states, chains.space().sites());
@@ -95,14 +116,17 @@ impl<M: Model> Kernel<M> for RandomWalk {
         Ok(())
     }
 
-    /// Nothing is kept that depends on the rung or the scale.
+    /// Nothing is kept that depends on the rung; of the scale only whether chains are followed.
     fn adjust(
         &self,
-        _model: &M,
-        _chains: &mut Chains,
-        _scratch: &mut Self::Scratch,
+        model: &M,
+        chains: &mut Chains,
+        scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        Ok(())
+        if is_at_once(model, chains) == scratch.at_once {
+            return Ok(());
+        }
+        self.start(model, chains, scratch)
     }
 
     fn step(
@@ -111,7 +135,7 @@ impl<M: Model> Kernel<M> for RandomWalk {
         chains: &mut Chains,
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        if !model.is_incremental() {
+        if scratch.at_once {
             return walk_at_once(model, chains, scratch);
         }
         for number in 0..chains.len() {
@@ -202,7 +226,7 @@ fn walk_along<M: Model>(
     Ok(())
 }
 
-/// The whole block with one evaluation, for models that are evaluated as a whole.
+/// The whole block with one evaluation.
 fn walk_at_once<M: Model>(
     model: &M,
     chains: &mut Chains,

@@ -1,7 +1,10 @@
 //! Factorial hidden Markov models: several independent chains of hidden values seen only through
 //! the noisy sum of their weights.
 
-use super::{Differences, Model, check_finite, check_length};
+use super::lanes::fhmm::FhmmLanes;
+use super::lanes::transposed::Transposed;
+use super::lanes::{self, by_groups};
+use super::{Differences, Model, Sweep, SweptChains, check_finite, check_length};
 use crate::adjacency::Adjacency;
 use crate::error::ModelError;
 use crate::math::vectorised;
@@ -61,6 +64,8 @@ pub struct Fhmm {
     /// log P(stay) and log P(move to one other given value).
     log_transition: [f64; 2],
     adjacency: Option<Adjacency>,
+    /// How sixteen chains are swept together, unless single precision is too rough for that.
+    lanes: Option<FhmmLanes>,
 }
 
 /// Memory of a block of chains of a [`Fhmm`].
@@ -77,6 +82,7 @@ pub struct FhmmCache {
     current: Vec<f32>,
     /// Log-prior, up to a constant, of the value each site has.
     standing: Vec<f32>,
+    turned: Transposed,
 }
 
 impl Fhmm {
@@ -124,12 +130,24 @@ impl Fhmm {
                 (0..space.sites()).map(move |site| weights[site % factors * planes + plane])
             })
             .collect();
+        let (log_initial, log_transition) =
+            (log_pair(initial_probability), log_pair(stay_probability));
+        let lanes = FhmmLanes::new(
+            (factors, values),
+            // Single precision after the division, so that what overflows is seen.
+            (0..factors * values)
+                .map(|at| (parameters.weight(at / values, (at % values) as u8) / noise) as f32)
+                .collect(),
+            observations.iter().map(|y| ((f64::from(*y) - bias) / noise) as f32).collect(),
+            (log_transition[0] - log_transition[1], log_initial[0] - log_initial[1]),
+        );
         Ok(Self {
             space,
             site_weights,
-            log_initial: log_pair(initial_probability),
-            log_transition: log_pair(stay_probability),
+            log_initial,
+            log_transition,
             adjacency: interactions(observations.len(), factors),
+            lanes,
             parameters,
         })
     }
@@ -183,6 +201,12 @@ impl Fhmm {
             parameters.observations.push(observation as f32);
         }
         Self::new(parameters)
+    }
+
+    /// The same without colours, so that sweeps site by site go in the order of time, too.
+    #[cfg(test)]
+    pub(crate) fn in_order_of_time(self) -> Self {
+        Self { adjacency: None, ..self }
     }
 
     /// The parameters it was made from.
@@ -455,6 +479,7 @@ impl Model for Fhmm {
             codes: vec![outside; sites + 2 * self.parameters.factors],
             current: vec![0.0; scratch],
             standing: vec![0.0; scratch],
+            turned: Transposed::default(),
         }
     }
 
@@ -537,6 +562,27 @@ impl Model for Fhmm {
 
     fn adjacency(&self) -> Option<&Adjacency> {
         self.adjacency.as_ref()
+    }
+
+    fn sweep(&self, chains: SweptChains<'_>, cache: &mut FhmmCache) -> bool {
+        let Some(lanes) = self.lanes.as_ref().filter(|_| chains.is_multiple_of_model()) else {
+            return false;
+        };
+        by_groups(chains, self.space.sites(), |mut group| {
+            let changed = lanes.sweep(&mut group, &mut cache.turned);
+            let states = group.states.chunks_exact(self.space.sites());
+            for ((state, done), changed) in states.zip(group.done).zip(changed) {
+                // In double precision and afresh: that costs less than the sweep.
+                self.fill_residuals(state, &mut cache.residuals);
+                let log_prob = self.log_prob_of(state, &cache.residuals);
+                *done = Sweep { changed, log_prob };
+            }
+        });
+        true
+    }
+
+    fn sweep_block_size(&self, chains: usize) -> usize {
+        if self.lanes.is_some() { lanes::CHAINS } else { self.block_size(chains) }
     }
 }
 

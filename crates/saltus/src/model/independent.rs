@@ -1,10 +1,16 @@
 //! Independent sites: Bernoulli and categorical distributions.
 
 use super::factor::Factor;
-use super::{Differences, Model, check_finite, check_length};
+use super::graph::Graph;
+use super::lanes::potts::PottsLanes;
+use super::lanes::transposed::Transposed;
+use super::lanes::{self, by_groups};
+use super::{Differences, Model, Sweep, SweptChains, check_finite, check_length};
 use crate::adjacency::Adjacency;
 use crate::base::{Base, transpose};
 use crate::error::ModelError;
+use crate::math::vectorised;
+use crate::rng::ChainRng;
 use crate::space::{Space, States};
 
 /// log π(x) = Σₙ θₙ(xₙ), every site on its own.
@@ -23,6 +29,76 @@ pub struct Independent {
     base: Base,
     /// No site sees another.
     adjacency: Adjacency,
+    redrawn: Redrawn,
+}
+
+/// How all sites are drawn afresh.
+#[derive(Clone, Debug)]
+enum Redrawn {
+    /// Of every bit the rarer value and its probability, at most a half: numbers near zero are fine enough for it.
+    Bits(Vec<u8>, Vec<f32>),
+    /// Sixteen chains at once.
+    Values(Box<PottsLanes>),
+    /// Site by site, where sites have different numbers of values.
+    OneByOne,
+}
+
+impl Redrawn {
+    fn new(base: &Base) -> Self {
+        let (space, logits) = (base.space(), base.log_weights());
+        if space.is_binary() {
+            let rarer = logits.iter().map(|logit| u8::from(*logit < 0.0)).collect();
+            let probability = |logit: &f32| (1.0 / (1.0 + f64::from(logit.abs()).exp())) as f32;
+            return Self::Bits(rarer, logits.iter().map(probability).collect());
+        }
+        match Graph::new(space.sites(), &[]) {
+            Ok(graph) if space.is_uniform() => {
+                Self::Values(Box::new(PottsLanes::new(&graph, logits, space.values())))
+            }
+            _ => Self::OneByOne,
+        }
+    }
+}
+
+/// Memory of a block of chains of [`Independent`] sites.
+#[derive(Clone, Debug, Default)]
+pub struct IndependentCache {
+    /// The log-weights of the current values.
+    here: Vec<f32>,
+    words: Vec<u32>,
+    uniforms: Vec<f32>,
+    turned: Transposed,
+}
+
+impl IndependentCache {
+    /// Draws bits afresh; returns how many are others than before.
+    fn draw_bits(
+        &mut self,
+        rarer: &[u8],
+        probability: &[f32],
+        rng: &mut ChainRng,
+        state: &mut [u8],
+    ) -> u32 {
+        self.words.resize(state.len(), 0);
+        self.uniforms.resize(state.len(), 0.0);
+        let Self { words, uniforms, .. } = self;
+        vectorised(
+            #[inline(always)]
+            || {
+                rng.fill_uniform(words, uniforms);
+                let sites = state.len();
+                let (uniforms, rarer) = (&uniforms[..sites], &rarer[..sites]);
+                let probability = &probability[..sites];
+                let mut changed = 0;
+                for site in 0..sites {
+                    let value = rarer[site] ^ u8::from(uniforms[site] >= probability[site]);
+                    changed += u32::from(value ^ state[site]);
+                    state[site] = value;
+                }
+                changed
+            },
+        )
+    }
 }
 
 impl Independent {
@@ -49,26 +125,26 @@ impl Independent {
 
 impl From<Base> for Independent {
     fn from(base: Base) -> Self {
-        Self { adjacency: Adjacency::none(base.space().sites()), base }
+        let redrawn = Redrawn::new(&base);
+        Self { adjacency: Adjacency::none(base.space().sites()), redrawn, base }
     }
 }
 
 impl Model for Independent {
-    /// The log-weights of the current values.
-    type Cache = Vec<f32>;
+    type Cache = IndependentCache;
 
     fn space(&self) -> &Space {
         self.base.space()
     }
 
-    fn new_cache(&self, _chains: usize) -> Vec<f32> {
-        Vec::new()
+    fn new_cache(&self, _chains: usize) -> IndependentCache {
+        IndependentCache::default()
     }
 
     fn log_prob(
         &self,
         states: States<'_>,
-        _cache: &mut Vec<f32>,
+        _cache: &mut IndependentCache,
         log_prob: &mut [f64],
     ) -> Result<(), ModelError> {
         for (state, log_prob) in states.rows().zip(log_prob) {
@@ -81,13 +157,13 @@ impl Model for Independent {
         &self,
         _kind: Differences,
         states: States<'_>,
-        here: &mut Vec<f32>,
+        cache: &mut IndependentCache,
         log_prob: &mut [f64],
         diff: &mut [f32],
     ) -> Result<(), ModelError> {
-        self.log_prob(states, here, log_prob)?;
+        self.log_prob(states, cache, log_prob)?;
         for (state, diff) in states.rows().zip(diff.chunks_exact_mut(self.space().diff_len())) {
-            self.base.diff(state, here, diff);
+            self.base.diff(state, &mut cache.here, diff);
         }
         Ok(())
     }
@@ -104,7 +180,7 @@ impl Model for Independent {
         &self,
         state: &[u8],
         _chain: usize,
-        _cache: &mut Vec<f32>,
+        _cache: &mut IndependentCache,
         site: usize,
         diff: &mut [f64],
     ) -> Result<(), ModelError> {
@@ -125,5 +201,31 @@ impl Model for Independent {
 
     fn adjacency(&self) -> Option<&Adjacency> {
         Some(&self.adjacency)
+    }
+
+    fn sweep(&self, chains: SweptChains<'_>, cache: &mut IndependentCache) -> bool {
+        match &self.redrawn {
+            // On other rungs probabilities are others.
+            Redrawn::Bits(rarer, probability) if chains.base.is_none() => {
+                chains.one_by_one(|state, _, rng| {
+                    let changed = cache.draw_bits(rarer, probability, rng, state);
+                    Sweep { changed, log_prob: self.base.log_weight(state) }
+                });
+                true
+            }
+            Redrawn::Values(lanes) if chains.is_multiple_of_model() => {
+                let sites = self.space().sites();
+                by_groups(chains, sites, |group| lanes.sweep(group, &mut cache.turned, 0.0));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn sweep_block_size(&self, chains: usize) -> usize {
+        match self.redrawn {
+            Redrawn::Values(_) => lanes::CHAINS,
+            _ => self.block_size(chains),
+        }
     }
 }

@@ -11,6 +11,8 @@ use crate::kernel::block_gibbs::BlockGibbs;
 use crate::kernel::conditional::Conditional;
 use crate::kernel::gibbs::{Gibbs, Scan};
 use crate::kernel::hamming_ball::HammingBall;
+use crate::model::fhmm::{Fhmm, FhmmParameters};
+use crate::model::independent::Independent;
 use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
 use crate::model::{Model, Rung, Sweep, SweptChains};
@@ -51,26 +53,32 @@ fn gibbs_sweeps_leave_the_distribution_alone() {
 
 /// Where sweeps in vector loops are compared with sweeps site by site.
 fn check_vector_sweeps(number: u64, lattice: Lattice, beta: Option<f64>) {
-    const SWEEPS: usize = 200_000;
     let field = (0..lattice.sites()).map(|i| (i as f32 * 1.7).sin()).collect();
     let model = Pairwise::ising_lattice(lattice, 0.35, field).unwrap();
+    check_sweeps(&format!("{lattice:?}"), number, &model, beta);
+}
+
+/// The same on any model that sweeps by itself.
+fn check_sweeps<M: Model>(name: &str, number: u64, model: &M, beta: Option<f64>) {
+    const SWEEPS: usize = 200_000;
     let space = model.space();
+    assert!(sweep_once(model, &mut vec![0; space.sites()], Rung::MODEL).is_some(), "{name}");
     let start: Vec<u8> = (0..space.sites()).map(|site| u8::from(site % 3 == 0)).collect();
     let at = match beta {
         None => At::scale(1.0),
         Some(beta) => At::rung(1.0, beta, &Arc::new(Base::uniform(space))),
     };
     let kernel = Conditional(Gibbs(Scan::Sweep));
-    let exact = transitions_from(&model, &kernel, &at, &start);
-    let mut scratch = kernel.new_scratch(&model, 1);
+    let exact = transitions_from(model, &kernel, &at, &start);
+    let mut scratch = kernel.new_scratch(model, 1);
     let mut counts = vec![0.0; exact.len()];
     let rng = ChainRng::new(7, Stream::Chain(number));
-    let mut chains = at.chain(&model, &start, rng);
+    let mut chains = at.chain(model, &start, rng);
     for _ in 0..SWEEPS {
         chains.state_mut(0).copy_from_slice(&start);
-        kernel.start(&model, &mut chains, &mut scratch).unwrap();
-        kernel.step(&model, &mut chains, &mut scratch).unwrap();
-        check_bookkeeping(&model, &start, &chains);
+        kernel.start(model, &mut chains, &mut scratch).unwrap();
+        kernel.step(model, &mut chains, &mut scratch).unwrap();
+        check_bookkeeping(model, &start, &chains);
         counts[index_of(space, chains.state(0))] += 1.0;
     }
     for (count, probability) in counts.iter().zip(exact) {
@@ -78,8 +86,34 @@ fn check_vector_sweeps(number: u64, lattice: Lattice, beta: Option<f64>) {
         // Some 1,300 counts in all: six deviations are beyond chance.
         let deviation = expected.sqrt().max(1.0);
         let error: f64 = count - expected;
-        assert!(error.abs() < 6.0 * deviation, "{lattice:?} {beta:?}: {count} {expected}");
+        assert!(error.abs() < 6.0 * deviation, "{name} {beta:?}: {count} {expected}");
     }
+}
+
+#[test]
+fn sweeps_of_independent_sites_and_hidden_markov_models_follow_the_same_law() {
+    let bits = Independent::bernoulli(vec![0.3, -1.2, 0.0, 2.5, -0.4]).unwrap();
+    check_sweeps("bits", 30, &bits, None);
+    let logs: Vec<f32> = (0..12).map(|i| (i as f32 * 2.3).sin()).collect();
+    let values = Independent::categorical(4, &logs).unwrap();
+    for (number, beta) in [None, Some(0.37)].into_iter().enumerate() {
+        check_sweeps("values", 31 + number as u64, &values, beta);
+        for values in [2, 3] {
+            let model = Fhmm::simulate(2, 3, values, 5).unwrap().in_order_of_time();
+            check_sweeps("hidden chains", (40 + 10 * number + values) as u64, &model, beta);
+        }
+    }
+}
+
+#[test]
+fn hidden_markov_models_too_sharp_for_single_precision_are_swept_site_by_site() {
+    let sharp = |noise| {
+        let parameters = Fhmm::simulate(3, 2, 2, 5).unwrap().parameters().clone();
+        let model = Fhmm::new(FhmmParameters { noise, ..parameters }).unwrap();
+        sweep_once(&model, &mut [0; 6], Rung::MODEL)
+    };
+    assert!(sharp(2.0).is_some());
+    assert_eq!((sharp(1e-3), sharp(1e-15)), (None, None));
 }
 
 #[test]

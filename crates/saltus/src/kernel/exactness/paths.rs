@@ -10,6 +10,7 @@ use crate::kernel::local_change::LocalChange;
 use crate::kernel::metropolis::Metropolis;
 use crate::kernel::random_walk::RandomWalk;
 use crate::model::Differences;
+use crate::model::rbm::Rbm;
 
 #[test]
 fn path_samplers_are_reversible() {
@@ -78,4 +79,16 @@ fn random_walks_are_reversible() {
             check_reversible(&format!("walk on {name}"), model, &RandomWalk, radius, DOUBLE);
         }
     });
+}
+
+#[test]
+fn a_walk_of_many_sites_of_a_dense_model_is_reversible() {
+    // Few sites are followed one by one, more than four are evaluated once.
+    let weight: Vec<f32> = (0..12).map(|i| (i as f32 * 1.9).sin()).collect();
+    let bias: Vec<f32> = (0..6).map(|i| (i as f32 * 0.7).cos()).collect();
+    let model = Rbm::new(2, &weight, &[0.2, -0.1], &bias, None).unwrap();
+    for radius in [3.0, 4.5, 6.0] {
+        // Its weights are rounded, so that inputs of hidden units are exact sums.
+        check_reversible("walk on an RBM", &model, &RandomWalk, radius, 1e-8);
+    }
 }
