@@ -108,6 +108,17 @@ pub fn atomic_write(path: &Path, bytes: &[u8], durability: Durability) -> io::Re
     put_bytes(path, bytes, durability, Existing::Replace)
 }
 
+/// The same of content that stands in several places.
+pub(crate) fn atomic_write_parts(
+    path: &Path,
+    parts: &[&[u8]],
+    durability: Durability,
+) -> io::Result<()> {
+    let mut draft = Draft::new(path)?;
+    parts.iter().try_for_each(|part| draft.write_all(part))?;
+    draft.put(durability, Existing::Replace)
+}
+
 /// The same for a file that may not be there yet, or may.
 pub fn put_bytes(
     path: &Path,

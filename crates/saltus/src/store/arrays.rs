@@ -134,7 +134,7 @@ impl Arrays {
             }
             for group in DRAWN {
                 let array = self.coordinate(folder, group, self.draws)?;
-                put(folder, &array, file, content.shard(in_file))?;
+                put(folder, &array, file, &content, in_file)?;
             }
         }
         self.counted = self.draws;
@@ -260,15 +260,17 @@ fn store<T: Encode>(
 ) -> Result<(), StoreError> {
     let mut chunks = Chunks::default();
     chunks.push(content);
-    put(folder, array, 0, chunks.shard(1))
+    put(folder, array, 0, &chunks, 1)
 }
 
-/// Writes a file of an array of one dimension.
+/// Writes a file of an array of one dimension, with room for so many chunks.
 fn put(
     folder: &Folder,
     array: &Array<Folder>,
     number: usize,
-    bytes: Vec<u8>,
+    chunks: &Chunks,
+    room: usize,
 ) -> Result<(), StoreError> {
-    folder.write_sealed(array.chunk_key(&[number as u64]).as_str(), bytes)
+    let key = array.chunk_key(&[number as u64]);
+    folder.write_sealed(key.as_str(), [&chunks.index(room), chunks.bytes()])
 }

@@ -10,12 +10,21 @@ pub(super) fn bytes(sites: usize) -> usize {
 pub(super) fn pack(states: &[u8], sites: usize) -> Vec<u8> {
     let mut packed = Vec::with_capacity(states.len() / sites * bytes(sites));
     for state in states.chunks_exact(sites) {
-        packed.extend(state.chunks(8).map(|sites| {
-            let byte = sites.iter().fold(0, |byte, value| byte << 1 | value);
-            byte << (8 - sites.len())
-        }));
+        let (eights, rest) = state.as_chunks::<8>();
+        packed.extend(eights.iter().map(|eight| byte(*eight)));
+        if !rest.is_empty() {
+            let mut eight = [0; 8];
+            eight[..rest.len()].copy_from_slice(rest);
+            packed.push(byte(eight));
+        }
     }
     packed
+}
+
+/// Eight sites as a byte: the factor moves the lowest bit of every byte to the top, the first byte's highest.
+#[inline(always)]
+fn byte(sites: [u8; 8]) -> u8 {
+    (u64::from_be_bytes(sites).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 /// The rows again.

@@ -1,7 +1,7 @@
 //! A folder of files that are never seen half-written: each is written under another name and renamed.
 
 use super::StoreError;
-use crate::files::{Durability, PARTIAL, RANDOM, atomic_write, sync_folder};
+use crate::files::{Durability, PARTIAL, RANDOM, atomic_write_parts, sync_folder};
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -82,12 +82,16 @@ impl Folder {
     /// Puts a file in place at once. A folder that was moved or deleted since it was locked is not made
     /// again: it would have lost its beginning.
     pub(crate) fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.write_parts(key, &[bytes])
+    }
+
+    fn write_parts(&self, key: &str, parts: &[&[u8]]) -> Result<(), StoreError> {
         self.check_place()?;
         let path = self.path(key);
-        let written = match atomic_write(&path, bytes, Durability::Later) {
+        let written = match atomic_write_parts(&path, parts, Durability::Later) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 fs::create_dir_all(path.parent().unwrap_or(&self.root))
-                    .and_then(|()| atomic_write(&path, bytes, Durability::Later))
+                    .and_then(|()| atomic_write_parts(&path, parts, Durability::Later))
             }
             written => written,
         };
@@ -96,11 +100,13 @@ impl Folder {
         Ok(())
     }
 
-    /// Puts a file of an array in place, with its seal.
-    pub(super) fn write_sealed(&self, key: &str, mut bytes: Vec<u8>) -> Result<(), StoreError> {
-        let seal = seal(key, &bytes);
-        bytes.extend(seal);
-        self.write(key, &bytes)
+    /// Puts a file of an array, which stands in two places, where it belongs, with its seal.
+    pub(super) fn write_sealed(
+        &self,
+        key: &str,
+        [first, rest]: [&[u8]; 2],
+    ) -> Result<(), StoreError> {
+        self.write_parts(key, &[first, rest, &seal(key, &[first, rest])])
     }
 
     /// A file of an array without its seal, or nothing if there is no such file.
@@ -110,7 +116,7 @@ impl Folder {
         };
         if self.sealed {
             let length = bytes.len().saturating_sub(SEAL);
-            if bytes.len() < SEAL || bytes[length..] != seal(key, &bytes[..length]) {
+            if bytes.len() < SEAL || bytes[length..] != seal(key, &[&bytes[..length]]) {
                 let path = self.path(key).display().to_string();
                 let reason = "its checksum does not match its content and place".to_owned();
                 return Err(StoreError::Damaged { path, reason });
@@ -237,8 +243,9 @@ fn identity(_: &Metadata) -> Identity {
 const SEAL: usize = 4;
 
 /// The checksum of a file's place and content.
-fn seal(key: &str, bytes: &[u8]) -> [u8; SEAL] {
-    crc32c::crc32c_append(crc32c::crc32c(key.as_bytes()), bytes).to_le_bytes()
+fn seal(key: &str, parts: &[&[u8]]) -> [u8; SEAL] {
+    let place = crc32c::crc32c(key.as_bytes());
+    parts.iter().fold(place, |sum, part| crc32c::crc32c_append(sum, part)).to_le_bytes()
 }
 
 /// The file that is locked.
@@ -306,7 +313,7 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Folder::new(temporary.path());
         for (key, content) in [("a/c/0", b"one"), ("a/c/1", b"two")] {
-            folder.write_sealed(key, content.to_vec()).unwrap();
+            folder.write_sealed(key, [content, &[]]).unwrap();
             assert_eq!(folder.read_sealed(key).unwrap().unwrap(), content);
         }
         fs::copy(folder.path("a/c/0"), folder.path("a/c/1")).unwrap();

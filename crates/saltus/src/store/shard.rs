@@ -12,25 +12,27 @@ const NOWHERE: u64 = u64::MAX;
 
 /// A number as it stands in a chunk.
 pub(super) trait Encode: Copy {
-    /// Appends its bytes.
-    fn put(self, bytes: &mut Vec<u8>);
+    /// Appends the bytes of some.
+    fn put(numbers: &[Self], bytes: &mut Vec<u8>);
 }
 
 impl Encode for f64 {
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.to_le_bytes());
+    fn put(numbers: &[Self], bytes: &mut Vec<u8>) {
+        bytes.reserve(size_of_val(numbers));
+        numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
     }
 }
 
 impl Encode for i64 {
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.to_le_bytes());
+    fn put(numbers: &[Self], bytes: &mut Vec<u8>) {
+        bytes.reserve(size_of_val(numbers));
+        numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
     }
 }
 
 impl Encode for u8 {
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.push(self);
+    fn put(numbers: &[Self], bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(numbers);
     }
 }
 
@@ -45,7 +47,7 @@ impl Chunks {
     /// Adds a chunk; all are of one length.
     pub(super) fn push<T: Encode>(&mut self, content: &[T]) {
         let start = self.bytes.len();
-        content.iter().for_each(|number| number.put(&mut self.bytes));
+        T::put(content, &mut self.bytes);
         let checksum = crc32c::crc32c(&self.bytes[start..]);
         self.bytes.extend(checksum.to_le_bytes());
         self.count += 1;
@@ -64,20 +66,24 @@ impl Chunks {
         self.count = 0;
     }
 
-    /// The file of a shard of that many chunks, of which these are the first.
-    pub(super) fn shard(&self, chunks: usize) -> Vec<u8> {
-        let index = 16 * chunks + 4;
+    /// What stands in the file of a shard of that many chunks before these, which are its first.
+    pub(super) fn index(&self, chunks: usize) -> Vec<u8> {
+        let first = 16 * chunks + 4;
         let length = self.bytes.len().checked_div(self.count).unwrap_or(0);
-        let mut file = Vec::with_capacity(index + self.bytes.len() + 8);
+        let mut index = Vec::with_capacity(first);
         for chunk in 0..chunks {
             let place = match chunk < self.count {
-                true => [(index + chunk * length) as u64, length as u64],
+                true => [(first + chunk * length) as u64, length as u64],
                 false => [NOWHERE, NOWHERE],
             };
-            file.extend(place.into_iter().flat_map(u64::to_le_bytes));
+            index.extend(place.into_iter().flat_map(u64::to_le_bytes));
         }
-        file.extend(crc32c::crc32c(&file).to_le_bytes());
-        file.extend(&self.bytes);
-        file
+        index.extend(crc32c::crc32c(&index).to_le_bytes());
+        index
+    }
+
+    /// The chunks as they stand there.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 }

@@ -139,7 +139,8 @@ where
     fn write(&mut self, number: usize) -> Result<(), StoreError> {
         for (group, chunks) in self.files.iter().enumerate() {
             let key = self.array.chunk_key(&self.index(group, number));
-            self.folder.write_sealed(key.as_str(), chunks.shard(self.chunk.in_shard))?;
+            let index = chunks.index(self.chunk.in_shard);
+            self.folder.write_sealed(key.as_str(), [&index, chunks.bytes()])?;
         }
         Ok(())
     }
