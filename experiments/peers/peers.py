@@ -1,0 +1,180 @@
+"""saltus beside other samplers of spins, in one run on one computer.
+
+    cargo build --release
+    python experiments/peers/peers.py target/release/saltus --out experiments/results/DATE-peers
+
+Installs dwave-samplers, OpenJij, thrml and hamon from PyPI into target/peers; torch is used where it is installed there. Every
+sampler makes Gibbs or heat-bath sweeps of 100 chains on one thread of one processor. Two questions are asked:
+
+* what a site update costs: nanoseconds, from sweeps after everything is compiled and warm;
+* how long somebody waits: seconds from the start of a process to 1,000 effective draws, by ArviZ, of the slower of log π and the
+  magnetisation, with start, compilation, reading the model and warm-up.
+
+The answers are printed as tables and written as JSON and as a picture. `--quick` asks for less, to see whether it works.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+VENV = ROOT / "target" / "peers"
+PACKAGES = ["numpy", "arviz<1", "matplotlib", "dwave-samplers", "openjij", "thrml", "hamon"]
+CHAINS = 100
+WANTED = 1000
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "JAX_PLATFORMS": "cpu",
+}
+
+
+def install():
+    """The environment of the peers; what cannot be installed is left out."""
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    for package in PACKAGES:
+        done = subprocess.run([python, "-m", "pip", "install", "-q", package])
+        if done.returncode != 0:
+            print(f"{package} cannot be installed and is left out", file=sys.stderr)
+    return python
+
+
+def peer(python, question, library, model, **options):
+    """What a process of a peer answers; none if it cannot."""
+    command = [python, HERE / "peer.py", question, library, model, json.dumps(options)]
+    began = time.time()
+    environment = {**os.environ, **ONE_THREAD, "SALTUS_PEER_BEGAN": repr(began)}
+    try:
+        done = subprocess.run(pinned(command), capture_output=True, text=True, env=environment, timeout=1800)
+    except subprocess.TimeoutExpired:
+        return {"missing": "more than half an hour"}
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or not lines:
+        return {"missing": (done.stderr.strip().splitlines() or ["no answer"])[-1][:200]}
+    return json.loads(lines[-1])
+
+
+def pinned(command):
+    """The same on one processor, where that can be asked for."""
+    return ["taskset", "-c", "0", *map(str, command)] if platform.system() == "Linux" else list(map(str, command))
+
+
+def saltus(binary, words, **options):
+    """One run of saltus: its JSON and the seconds it took."""
+    command = [binary, "sample", *words, "--chains", CHAINS, "--threads", 1, "--json", "--quiet"]
+    for name, value in options.items():
+        command += ["--" + name.replace("_", "-"), value]
+    began = time.time()
+    done = subprocess.run(pinned(command), capture_output=True, text=True)
+    seconds = time.time() - began
+    if done.returncode not in (0, 4):
+        return {"missing": done.stderr.strip()[:200]}, seconds
+    return json.loads(done.stdout), seconds
+
+
+def update_of_saltus(binary, words, sampler, quick):
+    """Nanoseconds per site update, the least of three runs that take about a second each."""
+    draws, least = 20, None
+    for _ in range(1 if quick else 4):
+        ran, _ = saltus(binary, words, sampler=sampler, warmup=10, draws=draws, thin=1)
+        if "missing" in ran:
+            return ran
+        pace = ran["ns_per_site_step"]
+        least = pace if least is None or pace < least else least
+        second = 1e9 / (pace * CHAINS * ran["sites"])
+        draws = int(min(max(second, 20), 5000))
+    return {"ns": least}
+
+
+def wait_for_saltus(python, binary, words, sampler, quick):
+    """Seconds to 1,000 effective draws: of the shortest run, in steps of two, that has them."""
+    draws = 16
+    while draws <= (64 if quick else 1 << 16):
+        with tempfile.TemporaryDirectory() as folder:
+            store = os.path.join(folder, "run")
+            ran, seconds = saltus(binary, words, sampler=sampler, draws=draws, out=store)
+            if "missing" in ran:
+                return ran
+            checked = subprocess.run(
+                [python, HERE / "peer.py", "ess", store, "-", "{}"], capture_output=True, text=True, check=True
+            )
+            ess = json.loads(checked.stdout.splitlines()[-1])["ess"]
+        if ess >= WANTED:
+            return {"seconds": seconds, "draws": draws, "ess": ess}
+        draws *= 2
+    return {"missing": f"ESS {ess:.0f} after {draws // 2} draws"}
+
+
+def computer():
+    names = [line for line in open("/proc/cpuinfo") if line.startswith("model name")] if os.path.exists("/proc/cpuinfo") else []
+    name = names[0].split(":", 1)[1].strip() if names else platform.processor()
+    return f"{name}, {os.cpu_count()} processors, {platform.system()}"
+
+
+def table(title, answers, key, libraries, unit):
+    print(f"\n## {title}\n")
+    print("| model | " + " | ".join(libraries) + " |")
+    print("|---" * (len(libraries) + 1) + "|")
+    for model, row in answers.items():
+        cells = [row.get(library, {}) for library in libraries]
+        print(f"| {model} | " + " | ".join(f"{cell[key]:.3g}" if key in cell else "–" for cell in cells) + " |")
+    print(f"\n{unit}")
+    for model, row in answers.items():
+        for library, cell in row.items():
+            if "missing" in cell and cell["missing"] != "cannot":
+                print(f"* {library} on {model}: {cell['missing']}")
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("binary")
+    arguments.add_argument("--out", type=Path)
+    arguments.add_argument("--quick", action="store_true")
+    arguments.add_argument("--no-install", action="store_true")
+    asked = arguments.parse_args()
+    binary = Path(asked.binary).resolve()
+    python = VENV / "bin" / "python" if asked.no_install else install()
+    with tempfile.TemporaryDirectory() as folder:
+        made = subprocess.run(
+            [python, HERE / "models.py", folder, "quick" if asked.quick else "whole"],
+            capture_output=True, text=True, check=True,
+        )
+        models = json.loads(made.stdout)
+        libraries = ["saltus", "dwave", "openjij", "thrml", "hamon", "torch"]
+        updates, waits = {}, {}
+        for name, model in models.items():
+            words = [word.replace("FOLDER", folder) for word in model["saltus"]]
+            file, sampler = os.path.join(folder, model["file"]), model["sampler"]
+            row = updates[name] = {"saltus": update_of_saltus(binary, words, sampler, asked.quick)}
+            for library in libraries[1:]:
+                row[library] = peer(python, "update", library, file, chains=CHAINS, quick=asked.quick)
+            print(f"{name}: " + ", ".join(f"{k} {v['ns']:.3g} ns" for k, v in row.items() if "ns" in v), file=sys.stderr)
+            if not model["waits"]:
+                continue
+            row = waits[name] = {"saltus": wait_for_saltus(python, binary, words, model["waiting"], asked.quick)}
+            for library in libraries[1:]:
+                row[library] = peer(python, "wait", library, file, chains=CHAINS, wanted=WANTED, quick=asked.quick)
+            print(f"{name}: " + ", ".join(f"{k} {v['seconds']:.3g} s" for k, v in row.items() if "seconds" in v), file=sys.stderr)
+    version = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
+    print(f"{version}; {computer()}; one thread, {CHAINS} chains")
+    table("A site update", updates, "ns", libraries, "Nanoseconds per site and sweep; – where a library has no such model.")
+    table("From nothing to 1,000 effective draws", waits, "seconds", libraries, "Seconds, from the start of the process.")
+    if asked.out:
+        asked.out.mkdir(parents=True, exist_ok=True)
+        whole = {"version": version, "computer": computer(), "updates": updates, "waits": waits}
+        (asked.out / "peers.json").write_text(json.dumps(whole, indent=1) + "\n")
+        subprocess.run([python, HERE / "picture.py", asked.out / "peers.json", asked.out / "peers.svg"], check=True)
+
+
+main()
