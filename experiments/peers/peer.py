@@ -1,7 +1,7 @@
 """One question to one library, in a process of its own: `python peer.py update|wait LIBRARY MODEL.npz OPTIONS`.
 
 `update` answers with nanoseconds per site update, `wait` with seconds since the process was started until draws are worth what was
-wanted, `ess STORE` with the effective draws of a run of saltus.
+wanted, `ess FILE.npz` with the effective draws of a run of saltus.
 """
 
 import json
@@ -251,26 +251,24 @@ def wait(library, model, wanted, quick):
         seconds = time.time() - began - judged
         if ess >= wanted:
             return {"seconds": seconds, "draws": draws, "ess": ess}
-        if seconds > (10 if quick else 900):
+        if seconds > (10 if quick else 400):
             break
         draws *= 2
     return {"missing": f"ESS {ess:.0f} after {seconds:.0f} s"}
 
 
-def of_store(path):
-    """Effective draws of a run that saltus stored."""
-    import arviz
+def of_draws(path):
+    """Effective draws of a run of saltus, as `saltus export --npz` writes them."""
+    import numpy as np
 
-    run = arviz.from_zarr(path)
-    posterior, stats = run.posterior, run.sample_stats
-    slow = posterior["magnetisation"] if "magnetisation" in posterior else posterior["hamming"]
-    return {"ess": worth(stats["lp"].values, slow.values)}
+    run = np.load(path)
+    return {"ess": worth(run["log_prob"], run["magnetisation" if "magnetisation" in run else "hamming"])}
 
 
 def main():
     question, library, file, options = sys.argv[1:]
     if question == "ess":
-        print(json.dumps(of_store(library)))
+        print(json.dumps(of_draws(library)))
         return
     import numpy as np
 

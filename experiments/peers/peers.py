@@ -56,9 +56,9 @@ def peer(python, question, library, model, **options):
     began = time.time()
     environment = {**os.environ, **ONE_THREAD, "SALTUS_PEER_BEGAN": repr(began)}
     try:
-        done = subprocess.run(pinned(command), capture_output=True, text=True, env=environment, timeout=1800)
+        done = subprocess.run(pinned(command), capture_output=True, text=True, env=environment, timeout=600)
     except subprocess.TimeoutExpired:
-        return {"missing": "more than half an hour"}
+        return {"missing": "more than ten minutes"}
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode != 0 or not lines:
         return {"missing": (done.stderr.strip().splitlines() or ["no answer"])[-1][:200]}
@@ -106,8 +106,10 @@ def wait_for_saltus(python, binary, words, sampler, quick):
             ran, seconds = saltus(binary, words, sampler=sampler, draws=draws, out=store)
             if "missing" in ran:
                 return ran
+            draws_file = os.path.join(folder, "run.npz")
+            subprocess.run([binary, "export", store, "--npz", draws_file], capture_output=True, check=True)
             checked = subprocess.run(
-                [python, HERE / "peer.py", "ess", store, "-", "{}"], capture_output=True, text=True, check=True
+                [python, HERE / "peer.py", "ess", draws_file, "-", "{}"], capture_output=True, text=True, check=True
             )
             ess = json.loads(checked.stdout.splitlines()[-1])["ess"]
         if ess >= WANTED:
