@@ -31,7 +31,7 @@ BITS = "bernoulli --sites 300"
 VALUES = "categorical --preset c8 --sites 60"
 
 # What the clock decides.
-TIMED = ["seconds", "threads", "ess_per_second", "ess_of_all_chains_per_second", "ns_per_site_step", "out"]
+TIMED = ["seconds", "threads", "ess_per_second", "ess_of_all_chains_per_second", "effective_draws_per_second", "ns_per_site_step", "out"]
 
 SAMPLERS = ["rwm", "hb", "bg", "gibbs", "lb1", "gwg", "dld", "pas", "dmala", "dlmcf", "dlmc"]
 
@@ -66,13 +66,20 @@ def digest(parts):
     return total.hexdigest()[:16]
 
 
+# What says nothing that other arrays do not say: places of sites, and −log π.
+SAID_ELSEWHERE = ["site", "row", "column", "value", "energy"]
+
+
 def chunks(store):
-    """The chunks of all arrays, in order of their names, which are those of stores without shards."""
+    """The chunks of all arrays, in order of their names, which are those of stores without shards. Bits of states count
+    among the posterior, where they were once kept."""
     for group in ["posterior", "sample_stats", "warmup", "sites"]:
         found = []
-        for path in (store / group).rglob("*"):
-            if path.is_file() and "/c/" in path.as_posix():
+        bits = list((store / "packed" / "state_bits").rglob("*")) if group == "posterior" else []
+        for path in [*(store / group).rglob("*"), *bits]:
+            if path.is_file() and "/c/" in path.as_posix() and path.relative_to(store).parts[1] not in SAID_ELSEWHERE:
                 found += inner(store, path)
+        found = [(pathlib.Path(group, *name.parts[1:]), content) for name, content in found]
         for name, content in sorted(found):
             yield name.as_posix().encode()
             yield content

@@ -5,19 +5,20 @@
 #![allow(dead_code)]
 
 use saltus::ais::AisCheckpoint;
-use saltus::data::read_images;
 use saltus::draws::linear::Linear;
 use saltus::model::edge_list::{read_edges, read_fields};
 use saltus::model::rbm::Rbm;
 use saltus::store::Stored;
+use saltus::zoo::read::{Format, evidence};
 use saltus::{Checkpoint, Space};
+use saltus_learn::data::read_images;
 use std::path::Path;
 
 /// A reader that is given bytes.
 pub type Reader = fn(&[u8]);
 
 /// The readers by name.
-pub const ALL: [(&str, Reader); 7] = [
+pub const ALL: [(&str, Reader); 8] = [
     ("images", images),
     ("tensors", tensors),
     ("edges", edges),
@@ -25,6 +26,7 @@ pub const ALL: [(&str, Reader); 7] = [
     ("metadata", metadata),
     ("checkpoint", checkpoint),
     ("annealing", annealing),
+    ("models", models),
 ];
 
 /// A file of those bytes, in memory where that is possible.
@@ -85,4 +87,11 @@ pub fn checkpoint(bytes: &[u8]) {
 /// The checkpoint of annealing.
 pub fn annealing(bytes: &[u8]) {
     with_file("annealing", bytes, |folder| drop(AisCheckpoint::load(folder.join("annealing"))));
+}
+
+/// Files of models, in every format: what they hold may be asked of any of them.
+pub fn models(bytes: &[u8]) {
+    Format::ALL.iter().for_each(|format| drop(format.read(bytes)));
+    drop(Format::detect(bytes));
+    drop(evidence(bytes));
 }

@@ -1,25 +1,34 @@
 //! Findings as sentences for users of the command line, with what to try.
 
-use saltus::{Assurance, Finding, Summary};
+use saltus::{Advice, Assurance, Finding, Summary};
+
+/// What may help, as it is written on the command line.
+fn words(advice: Advice) -> String {
+    match advice {
+        Advice::Chains(chains) => format!("--chains {chains}"),
+        Advice::Warmup(steps) => format!("--warmup {steps}"),
+        Advice::LongerWarmup => "a longer --warmup".to_owned(),
+        Advice::Draws => "more --draws".to_owned(),
+        Advice::Thin => "a larger --thin".to_owned(),
+        Advice::SmallerScale => "a smaller --scale".to_owned(),
+        Advice::Sampler => "another --sampler".to_owned(),
+        Advice::Compare => "another sampler with `saltus compare`".to_owned(),
+        Advice::Temper => "--temper".to_owned(),
+        Advice::Observe => "an observable of your own (--observe)".to_owned(),
+        Advice::Temperatures => "more --temperatures".to_owned(),
+        Advice::LadderForLogZ => "a ladder of temperatures (`saltus log-z`)".to_owned(),
+        // Whatever else may help is not for the command line.
+        _ => String::new(),
+    }
+}
 
 /// What was found, and what to do about it.
 pub fn sentence(finding: &Finding) -> String {
-    let advice = match finding {
-        Finding::Stuck { .. } => "; try a smaller --scale, or another sampler".to_owned(),
-        Finding::Frozen { .. } => "; draw more, or try another sampler".to_owned(),
-        Finding::ShortWarmup { warmup, .. } => format!("; try --warmup {}", (4 * warmup).max(1000)),
-        Finding::Disagree { .. } => {
-            "; try --temper, or another sampler with `saltus compare`".to_owned()
-        }
-        Finding::TooFewDraws { .. } => {
-            "; draw more, or try another sampler with `saltus compare`".to_owned()
-        }
-        Finding::Barrier { .. } => "; try --temper auto, or a longer --warmup".to_owned(),
-        Finding::Exploration { .. } => "; try another --sampler, or --thin".to_owned(),
-        // Whatever else is found is told as the library tells it.
-        _ => String::new(),
-    };
-    format!("{finding}{advice}")
+    let advice: Vec<String> = finding.advice().into_iter().map(words).collect();
+    match advice.is_empty() {
+        true => finding.to_string(),
+        false => format!("{finding}; try {}", advice.join(", or ")),
+    }
 }
 
 /// Everything that deserves attention.

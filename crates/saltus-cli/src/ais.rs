@@ -21,7 +21,7 @@ use saltus::ais::{
 use saltus::model::rbm::{Enumerated, Rbm};
 use saltus::rng::{ChainRng, Stream};
 use std::time::Duration;
-use subject::{Prepared, Subject};
+use subject::{Prepared, Starts, Subject};
 
 /// Time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
@@ -71,7 +71,7 @@ pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
             _ => None,
         },
         outcome: Some(outcome),
-        reverse_from,
+        reverse_from: Some(reverse_from),
     };
     finish(&about, &found)
 }
@@ -116,7 +116,7 @@ fn check(
     }
     let space = subject.space_of_chains();
     let traits = match transition {
-        Transition::Alternating => saltus::kernel::layers::traits(),
+        Transition::Alternating => saltus::kernel::layers::traits(space),
         Transition::Sampler(_) => {
             settings.sampler.check(space).map_err(AisError::from)?;
             settings.sampler.traits(space)
@@ -158,24 +158,24 @@ fn enumerate<'m>(
     Ok(listed?)
 }
 
-/// Where reverse chains start, as many as go forward: at exact draws, or at images.
+/// Where reverse chains start: as many as go forward at exact draws or at images, or a few far from the base.
 fn starts(
     settings: &AisSettings,
     listed: Option<&Enumerated<'_>>,
     subject: &Subject,
     images: &[u8],
-) -> (Vec<u8>, Option<ReverseFrom>) {
+) -> (Starts, ReverseFrom) {
     if let Some(listed) = listed {
         let sites = subject.space_of_chains().sites();
         let mut states = vec![0; settings.chains * sites];
         let mut rng = ChainRng::new(settings.seed, Stream::Reference);
         states.chunks_exact_mut(sites).for_each(|state| listed.draw(&mut rng, state));
-        return (states, Some(ReverseFrom::Exact));
+        return (Starts::Given(states), ReverseFrom::Exact);
     }
     let pixels = subject.space().sites();
     let count = images.len() / pixels;
     if count == 0 {
-        return (Vec::new(), None);
+        return (Starts::Far(back_from_afar(settings.chains)), ReverseFrom::Found);
     }
     // Spread over all images, which may be sorted.
     let chains = settings.chains.min(count);
@@ -189,12 +189,18 @@ fn starts(
         Subject::Network(network) => network.draw_hidden(&spread, settings.seed),
         _ => spread,
     };
-    (states, Some(ReverseFrom::Data))
+    (Starts::Given(states), ReverseFrom::Data)
+}
+
+/// Chains that go back from each of a few places, where others have nothing to start from: a share of those that
+/// go forward, and so many that their spread is known.
+pub fn back_from_afar(chains: usize) -> usize {
+    (chains / 20).max(8)
 }
 
 fn anneal(
     about: &Estimation,
-    starts: Vec<u8>,
+    starts: Starts,
     resumed: Option<AisCheckpoint>,
 ) -> Result<AisOutcome, Failure> {
     let Estimation { arguments, settings, .. } = *about;

@@ -8,6 +8,7 @@ mod given;
 mod groups;
 mod model;
 mod path;
+mod potts;
 #[cfg(feature = "deep")]
 mod resnet;
 mod sampler;
@@ -22,14 +23,15 @@ pub use files::parse as parse_arguments;
 pub use given::GivenArguments;
 pub use model::*;
 pub use path::*;
+pub use potts::TrainPottsArguments;
 #[cfg(feature = "deep")]
-pub use resnet::{Backend, TrainResnetArguments, dataset};
-pub use sampler::{DifferencesKind, SamplerArguments};
+pub use resnet::{Backend, TrainResnetArguments};
+pub use sampler::{DifferencesKind, SamplerArguments, Wanted};
 pub use store::{ExportArguments, MergeArguments, StoreArguments, existing};
-pub use temper::{RungsArgument, TemperArguments};
+pub use temper::{ENSEMBLES, RungsArgument, TemperArguments};
 pub use train::{
     BinariseArgument, TrainArguments, TrainDbnArguments, TrainRbmArguments, TrainedModel,
-    TrainingArguments,
+    TrainingArguments, dataset,
 };
 
 use crate::contender::Contender;
@@ -105,10 +107,11 @@ pub struct SampleArguments {
     /// Left out only with --resume
     #[command(subcommand)]
     pub model: Option<ModelArguments>,
-    /// Sampler [default: dlmc]; `saltus list` names them all
-    #[arg(long, global = true, value_name = "NAME", help_heading = RUN, value_parser = sampler)]
-    pub sampler: Option<Method>,
-    /// Also keep a weighted sum of the sites: FILE has lines 'site weight' or 'site value weight'
+    /// Sampler [default: auto, chosen by the model and a short trial]; `saltus list` names them all
+    #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
+    pub sampler: Option<Wanted>,
+    /// Also keep a weighted sum of the sites: FILE has lines 'site weight' or 'site value weight'; or of spins abs_m, m2, m4,
+    /// or structure:K,K, the structure factor of K waves along each axis
     #[arg(long, global = true, value_name = "NAME=FILE", help_heading = OUTPUT)]
     pub observe: Vec<Observe>,
     /// Judge every single site: how it mixes, which one does so worst
@@ -123,6 +126,9 @@ pub struct SampleArguments {
     /// Keep this many of the best states, with their log π and how often they were drawn [default: 1]
     #[arg(long, global = true, value_name = "N", help_heading = OUTPUT, value_parser = parse::positive, allow_negative_numbers = true)]
     pub best: Option<usize>,
+    /// Send no short chains from far starts after the run, to look for places that no chain came to
+    #[arg(long, global = true, help_heading = RUN)]
+    pub no_scouts: bool,
     /// Draw the last state of a lattice even if the output is not a terminal
     #[arg(long, global = true, help_heading = OUTPUT)]
     pub picture: bool,
@@ -292,7 +298,6 @@ mod tests {
         let sample = command.find_subcommand("sample").unwrap();
         let default = Settings::default();
         let defaults = [
-            ("sampler", default.sampler.to_string()),
             ("weight", default.sampler.balancing.to_string()),
             ("solver", default.sampler.solver.to_string()),
             ("chains", default.chains.to_string()),

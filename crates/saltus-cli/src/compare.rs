@@ -173,7 +173,8 @@ fn best_acceptance<M: Model>(
 }
 
 /// Colours of the bars: what a sampler knows of its target.
-const KINDS: [&str; 3] = ["without differences", "few sites per step", "all sites per step"];
+const KINDS: [&str; 4] =
+    ["without differences", "few sites per step", "all sites per step", "by the model's structure"];
 
 /// The colour of a run.
 fn group(run: &Summary) -> usize {
@@ -181,6 +182,7 @@ fn group(run: &Summary) -> usize {
         Kind::WithoutDifferences => 0,
         Kind::FewSites => 1,
         Kind::AllSites => 2,
+        Kind::Structure => 3,
     }
 }
 
@@ -191,11 +193,11 @@ fn picture(title: &Title, runs: &[Summary], best_acceptance: bool) -> BarPlot {
         let error = (run.chains > 1).then(|| value * run.ess.sd / run.ess.mean);
         error.filter(|error| error.is_finite())
     };
-    let panel = |title: &str, is_of_ess: bool, value: fn(&Summary) -> f64| {
+    let panel = |title: &str, is_of_ess: bool, value: fn(&Summary) -> Option<f64>| {
         let bars = runs.iter().map(|run| Bar {
             label: contender::name(run),
             value: value(run),
-            error: if is_of_ess { spread(run, value(run)) } else { None },
+            error: value(run).filter(|_| is_of_ess).and_then(|value| spread(run, value)),
             group: group(run),
         });
         Panel { title: title.to_owned(), bars: bars.collect() }
@@ -205,7 +207,10 @@ fn picture(title: &Title, runs: &[Summary], best_acceptance: bool) -> BarPlot {
         panel("effective draws per second", true, |run| run.ess_per_second),
     ];
     if best_acceptance {
-        panels.insert(0, panel("sites changed per step", false, |run| run.sites_changed_per_step));
+        panels.insert(
+            0,
+            panel("sites changed per step", false, |run| Some(run.sites_changed_per_step)),
+        );
     }
     let chains = runs.first().map_or(0, |run| run.chains);
     let draws = runs.first().map_or(0, |run| run.draws);

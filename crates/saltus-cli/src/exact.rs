@@ -2,7 +2,7 @@
 
 use crate::arguments::{ExactArguments, UaiTask};
 use crate::failure::{Failure, Finish};
-use crate::model::{self, Context, with_model};
+use crate::model::{self, Context, rows_and_columns, with_model};
 use crate::states::{StateTable, write_states};
 use crate::uai;
 use saltus::exact::{Exact, ExactError};
@@ -28,8 +28,14 @@ pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
     let mut rng = ChainRng::new(arguments.seed.unwrap_or(0), Stream::Reference);
     let states: Vec<u8> = (0..draws).flat_map(|_| exact.draw(&mut rng)).collect();
     if let Some(path) = &arguments.states {
-        let table =
-            StateTable { states: &states, sites: space.sites(), chains: 1, draws, spins: false };
+        let table = StateTable {
+            states: &states,
+            sites: space.sites(),
+            chains: 1,
+            draws,
+            spins: false,
+            picture: rows_and_columns(&space).map(|size| (size, space.values())),
+        };
         write_states(&table, path, arguments.force, &arguments.model)?;
     }
     match arguments.uai {

@@ -3,6 +3,7 @@
 use crate::arguments::{ExportArguments, existing};
 use crate::failure::{Failure, Finish};
 use crate::job::Config;
+use crate::model::rows_and_columns;
 use crate::out;
 use crate::states::{StateTable, write_states};
 use saltus::draws::sink::STATISTICS;
@@ -78,7 +79,9 @@ fn export_states(stored: &Stored, path: &Path, arguments: &ExportArguments) -> R
         return Err(Failure::Usage("--spins is about sites of two values".to_owned()));
     }
     let sites = states.len() / (chains * draws).max(1);
-    let table = StateTable { states: &states, sites, chains, draws, spins };
+    let space = stored.space();
+    let picture = rows_and_columns(space).map(|size| (size, space.values()));
+    let table = StateTable { states: &states, sites, chains, draws, spins, picture };
     write_states(&table, path, force, &config.model)
 }
 
@@ -129,6 +132,16 @@ impl From<ExportError> for Failure {
             ExportError::Store(error) => error.into(),
             ExportError::File(error) => error.into(),
         }
+    }
+}
+
+/// Fails before the work if a file is in the way.
+pub fn check_free(path: &Path, force: bool) -> Result<(), Failure> {
+    match path.exists() && !force {
+        true => {
+            Err(Failure::Failed(format!("{} exists already; --force replaces it", path.display())))
+        }
+        false => Ok(()),
     }
 }
 

@@ -1,10 +1,10 @@
 //! How a command can end, and the exit code of each ending.
 
 use saltus::ais::AisError;
-use saltus::data::DataError;
 use saltus::store::StoreError;
-use saltus::train::TrainError;
 use saltus::{Ended, ModelError, RunError};
+use saltus_learn::TrainError;
+use saltus_learn::data::DataError;
 use std::process::ExitCode;
 
 /// A command that did something worth printing.
@@ -146,9 +146,8 @@ impl From<TrainError> for Failure {
     fn from(error: TrainError) -> Self {
         match error {
             TrainError::Setting(sentence) => Self::Usage(sentence),
-            TrainError::Diverged { .. } | TrainError::Threads(_) | TrainError::File { .. } => {
-                Self::Failed(error.to_string())
-            }
+            TrainError::Model(error) => error.into(),
+            _ => Self::Failed(error.to_string()),
         }
     }
 }

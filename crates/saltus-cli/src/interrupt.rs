@@ -2,6 +2,7 @@
 //! what it has, a second Ctrl-C or SIGTERM ends the process at once.
 
 use crate::say;
+use saltus::Control;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -32,6 +33,11 @@ pub fn listen() {
     if let Err(error) = listening {
         say(&format!("saltus: Ctrl-C will end without a summary ({error})"));
     }
+}
+
+/// What the user asks for.
+pub fn control() -> Control {
+    if requested() { Control::Stop } else { Control::Continue }
 }
 
 /// Whether the user asked to stop.

@@ -1,15 +1,21 @@
 //! What a run of `saltus sample` has to do: a new run as the options say, or one that goes on.
 
-use crate::arguments::{ModelArguments, RunArguments, SampleArguments, StoreArguments};
+use crate::arguments::{
+    ENSEMBLES, ModelArguments, RunArguments, SampleArguments, StoreArguments, Wanted,
+};
 use crate::failure::Failure;
+use crate::marginals::MARGINALS;
 use crate::observe::Observe;
 use crate::shard::{self, Part};
-use saltus::draws::linear::Linear;
+use saltus::draws::observers::Marginals;
 use saltus::draws::trace::{MOST_JUDGED, Trace};
 use saltus::model::fixed_sum::FixedSum;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
 use saltus::zoo::{Given, Title};
-use saltus::{Ended, Method, Model, Outcome, Run, RunError, Seconds, Settings, Space};
+use saltus::{
+    Choice, Ended, Method, Model, Observable, Outcome, Run, RunError, Seconds, Settings, Space,
+    choose,
+};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -21,6 +27,8 @@ pub struct Job {
     pub settings: Settings,
     /// Where its draws go.
     pub destination: Destination,
+    /// If its sampler is still to be chosen, how many ladders it has should temperatures be chosen with it.
+    open: Option<usize>,
 }
 
 /// What a store keeps so that the model can be built again.
@@ -49,6 +57,9 @@ pub struct Config {
     /// What else is observed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observe: Vec<Observe>,
+    /// How its sampler was chosen, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
     /// Which of the chains are here, if not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
@@ -126,9 +137,19 @@ impl Job {
             },
         };
         let Given { evidence, one_hot, sums } = run.given.read(model)?;
+        let set = run.moves.given();
+        if let (Some(Wanted::Auto), Some(option)) = (arguments.sampler, set) {
+            return Err(Failure::Usage(format!(
+                "--sampler auto knows of no {option}: name a sampler, or leave it out"
+            )));
+        }
         // Of those that can change two sites at once.
         let default = if sums.is_empty() { Method::default() } else { Method::Gibbs };
-        let sampler = arguments.sampler.unwrap_or(default);
+        let (sampler, is_open) = match arguments.sampler {
+            Some(Wanted::Method(method)) => (method, false),
+            // What can be set is about the samplers that use differences.
+            wanted => (default, wanted.is_some() || set.is_none()),
+        };
         let settings = Settings {
             until_ess: store.until_ess,
             until_rhat: store.until_rhat,
@@ -144,9 +165,11 @@ impl Job {
             model: model.clone(),
             model_seed: run.model_seed.unwrap_or(0),
             observe: arguments.observe.clone(),
+            choice: None,
             part: store.shard.map(|shard| Part { shard, chains: settings.chains }),
         };
-        Ok(Self { config, settings, destination })
+        let open = is_open.then(|| run.chains.unwrap_or(ENSEMBLES));
+        Ok(Self { config, settings, destination, open })
     }
 
     fn resumed(arguments: &SampleArguments, path: PathBuf) -> Result<Self, Failure> {
@@ -195,7 +218,24 @@ impl Job {
         let (threads, time_limit) = (run.threads, run.time_limit);
         let settings = Settings { threads, time_limit, ..settings };
         let destination = Destination::Resumed { path, keep, draws: stored.draws() };
-        Ok(Self { config, settings, destination })
+        Ok(Self { config, settings, destination, open: None })
+    }
+
+    /// The same with the sampler that suits the model, if none was named.
+    pub fn chosen<M: Model>(mut self, model: &M) -> Result<Self, Failure> {
+        if let Some(ladders) = self.open.take() {
+            let mut choice = choose::choose(model, &self.settings);
+            if self.config.part.is_some() {
+                // Shards agree on a scale, not on temperatures.
+                choice.temper = None;
+            }
+            self.settings = choice.applied(self.settings);
+            if choice.temper.is_some() {
+                self.settings.chains = ladders;
+            }
+            self.config.choice = Some(choice);
+        }
+        Ok(self)
     }
 
     /// The same with as many steps as suit the model, where a new run was not told how many.
@@ -217,6 +257,11 @@ impl Job {
             self.settings.chains = part.range().len();
         }
         Ok(self)
+    }
+
+    /// Whether these are all chains of the run.
+    pub fn is_whole(&self) -> bool {
+        self.config.part.is_none()
     }
 
     /// The number of its first chain in the whole run.
@@ -297,11 +342,11 @@ impl Store {
         keep_states: bool,
     ) -> Result<Outcome, Failure> {
         let mut trace = Trace::new(keep_states).at_most(MOST_JUDGED);
-        let ran = match self {
-            Self::None => run.go_into(&mut trace),
-            Self::Open(mut writer, None) => run.go_into(writer.as_mut()),
+        let (ran, writer) = match self {
+            Self::None => (run.go_into(&mut trace), None),
+            Self::Open(mut writer, None) => (run.go_into(writer.as_mut()), Some(writer)),
             Self::Open(mut writer, Some((checkpoint, seconds))) => {
-                run.resume(*checkpoint).after(seconds).go_into(writer.as_mut())
+                (run.resume(*checkpoint).after(seconds).go_into(writer.as_mut()), Some(writer))
             }
         };
         let mut outcome = ran.map_err(|error| match error {
@@ -312,6 +357,11 @@ impl Store {
             }
             error => error.into(),
         })?;
+        if let (Some(mut writer), Some(marginals)) =
+            (writer, outcome.observed::<Marginals>(MARGINALS))
+        {
+            writer.put_marginals(marginals)?;
+        }
         outcome.trace = match folder {
             Some(folder) => Stored::open(folder)?.thinned_trace(MOST_JUDGED)?,
             None => trace,
@@ -320,9 +370,12 @@ impl Store {
     }
 }
 
+/// What a user observes, and what it is called.
+type NamedObservable = (String, Box<dyn Observable>);
+
 impl Config {
     /// The observables that the user named, with their weights.
-    pub fn observables(&self, space: &Space) -> Result<Vec<(String, Linear)>, Failure> {
+    pub fn observables(&self, space: &Space) -> Result<Vec<NamedObservable>, Failure> {
         for (number, Observe { name, .. }) in self.observe.iter().enumerate() {
             let earlier = &self.observe[..number];
             if Observe::is_taken(name) || earlier.iter().any(|other| other.name == *name) {
@@ -343,7 +396,7 @@ impl Config {
     /// The same from wherever it is read again.
     fn with_absolute_paths(&self) -> Self {
         let mut config = self.clone();
-        let observed = config.observe.iter_mut().map(|observe| &mut observe.file);
+        let observed = config.observe.iter_mut().filter_map(|observe| observe.file.as_mut());
         for path in config.model.paths_mut().into_iter().chain(observed) {
             if let Ok(absolute) = std::path::absolute(&*path) {
                 *path = absolute;
@@ -355,7 +408,7 @@ impl Config {
 
 /// An option that was given and that a resumed run has settled already.
 fn settled(
-    sampler: Option<Method>,
+    sampler: Option<Wanted>,
     run: &RunArguments,
     store: &StoreArguments,
 ) -> Option<&'static str> {

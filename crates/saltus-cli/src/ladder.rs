@@ -1,13 +1,14 @@
 //! What a tempered run showed, as a table and a sentence, and its rungs as a file.
 
+use crate::export::{check_free, to_file};
 use crate::failure::Failure;
 use crate::number::{short, short_or_dash, with_error};
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::CellAlignment;
-use saltus::files::{Durability, atomic_write};
 use saltus::temper::{LadderVerdict, TemperReport};
 use saltus::{Outcome, Settings};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
 /// A line per rung, then the sentence.
@@ -65,20 +66,17 @@ fn verdict(verdict: &LadderVerdict) -> String {
 }
 
 /// Fails before the work if rungs cannot be written.
-pub fn check(path: &Path, settings: &Settings) -> Result<(), Failure> {
+pub fn check(path: &Path, settings: &Settings, force: bool) -> Result<(), Failure> {
     if settings.temper.is_none() {
         return Err(Failure::Usage(
             "--keep-rungs is about ladders: ask for one by --temper".into(),
         ));
     }
-    if path.exists() {
-        return Err(Failure::Failed(format!("{} exists already", path.display())));
-    }
-    Ok(())
+    check_free(path, force)
 }
 
 /// Writes log π on every rung: a line per ladder, scan and rung.
-pub fn write(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
+pub fn write(path: &Path, outcome: &Outcome, force: bool) -> Result<(), Failure> {
     let (Some(ensembles), Some(tempering)) = (&outcome.rung_draws, &outcome.tempering) else {
         return Ok(());
     };
@@ -91,6 +89,5 @@ pub fn write(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
             let _ = writeln!(text, "{ladder},{scan},{rung},{beta},{log_prob}");
         }
     }
-    atomic_write(path, text.as_bytes(), Durability::Now)
-        .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
+    to_file(path, force, |file| file.write_all(text.as_bytes()))
 }

@@ -1,22 +1,25 @@
 //! `saltus log-z`: log Z of any model, by a ladder of temperatures or by annealing.
 
+use crate::ais::back_from_afar;
 use crate::arguments::{LogZArguments, LogZMethod, ladder_settings, path_sampler};
+use crate::export::{check_free, to_file};
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, with_model};
 use crate::number::with_error;
 use crate::progress::View;
-use crate::{announce, interrupt, ladder};
+use crate::table::wrap;
+use crate::{advice, announce, interrupt, ladder};
 use saltus::ais::{Ais, AisSettings};
-use saltus::files::{Durability, atomic_write};
 use saltus::temper::TemperReport;
 use saltus::zoo::{Title, UseModel};
-use saltus::{Ended, Model, Run};
+use saltus::{Ended, Finding, Model, Run, Settings, of_annealing, of_ladder};
 use serde::Serialize;
 use std::io::Write;
 
 /// Estimates and prints.
 pub fn run(arguments: &LogZArguments) -> Result<Finish, Failure> {
     crate::out::goes_elsewhere(arguments.uai.is_some());
+    arguments.uai.as_ref().map_or(Ok(()), |path| check_free(path, arguments.force))?;
     let chains = arguments.run.chains.unwrap_or(16);
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
@@ -36,6 +39,8 @@ struct Printed {
     lower: Option<f64>,
     upper: Option<f64>,
     method: &'static str,
+    findings: Vec<Finding>,
+    warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tempering: Option<TemperReport>,
 }
@@ -58,9 +63,7 @@ impl UseModel for Estimating<'_> {
         };
         if let Some(path) = &arguments.uai {
             let text = format!("PR\n{}\n", printed.log_z / std::f64::consts::LN_10);
-            atomic_write(path, text.as_bytes(), Durability::Now).map_err(|error| {
-                Failure::Failed(format!("cannot write {}: {error}", path.display()))
-            })?;
+            to_file(path, arguments.force, |file| file.write_all(text.as_bytes()))?;
         }
         print(&printed, arguments.run.json)?;
         Ok(Finish::from(&ended))
@@ -75,7 +78,8 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     match &printed.tempering {
-        Some(tempering) => write!(out, "{}", ladder::words(tempering))?,
+        // With what is to be said of the ladder.
+        Some(tempering) => return Ok(write!(out, "{}", ladder::words(tempering))?),
         None => writeln!(
             out,
             "log Z = {} by {}",
@@ -83,24 +87,34 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
             printed.method
         )?,
     }
+    for warning in &printed.warnings {
+        write!(out, "{}", wrap(warning, "• ", "  "))?;
+    }
     Ok(())
 }
+
+/// Draws of each ladder: more than a run's, because errors of log Z are of nats, not of standard deviations.
+const DRAWS: usize = 10_000;
 
 type Estimated = Result<(Option<Printed>, Ended), Failure>;
 
 fn by_ladder<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
     let method = path_sampler(model, arguments.sampler);
     let settings = ladder_settings(&arguments.run, method, arguments.beta);
+    let settings = Settings { draws: arguments.run.draws.unwrap_or(DRAWS), ..settings };
     let mut view = View::new("", arguments.run.quiet);
     let ran = Run::new(model, settings).monitor(|progress| view.show(progress)).go();
     view.finish();
     let outcome = ran?;
+    let findings = of_ladder(&outcome);
     let printed = outcome.tempering.map(|tempering| Printed {
         log_z: tempering.log_z,
         log_z_se: tempering.log_z_se,
         lower: tempering.log_z_lower,
         upper: tempering.log_z_upper,
         method: "temper",
+        warnings: findings.iter().map(advice::sentence).collect(),
+        findings,
         tempering: Some(tempering),
     });
     Ok((printed, outcome.ended))
@@ -120,14 +134,20 @@ fn by_annealing<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
         threads: run.threads,
         time_limit: run.time_limit,
     };
-    let outcome = Ais::new(model, settings).go()?;
+    let back = back_from_afar(settings.chains);
+    let outcome = Ais::new(model, settings).look_back(back).go()?;
+    let findings = of_annealing(&outcome);
+    let reverse = outcome.reverse;
     let printed = outcome.forward.map(|found| Printed {
         log_z: found.log_z,
         log_z_se: found.standard_error,
-        // Low on average: three errors below is a bound but for chance; nothing is known above.
+        // Low on average: three errors below is a bound but for chance. What goes back starts at no draws of the
+        // model, so above it is an indication.
         lower: found.standard_error.map(|error| found.log_z - 3.0 * error),
-        upper: None,
+        upper: reverse.and_then(|found| Some(found.log_z + 3.0 * found.standard_error?)),
         method: "ais",
+        warnings: findings.iter().map(advice::sentence).collect(),
+        findings,
         tempering: None,
     });
     Ok((printed, outcome.ended))

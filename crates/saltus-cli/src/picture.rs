@@ -7,49 +7,41 @@ const MOST_COLUMNS: usize = 50;
 /// Most lines of a picture.
 const MOST_LINES: usize = 30;
 
-/// Draws a state of a lattice, its upper left part if it is large.
-pub fn draw(state: &[u8], size: Size, values: usize) -> String {
-    if values == 2 { half_blocks(state, size) } else { digits(state, size) }
-}
-
-/// Which part of the lattice a picture shows, if not all.
-pub fn shown_part(size: Size, values: usize) -> Option<Size> {
+/// Draws a state of a lattice in so many lines at most, its upper left part if it is large; also tells which part.
+pub fn draw(state: &[u8], size: Size, values: usize, lines: usize) -> (Size, String) {
     let rows_per_line = if values == 2 { 2 } else { 1 };
     let shown = Size {
-        rows: size.rows.min(MOST_LINES * rows_per_line),
+        rows: size.rows.min(lines.min(MOST_LINES) * rows_per_line),
         columns: size.columns.min(MOST_COLUMNS),
     };
-    (shown != size).then_some(shown)
+    let rows: Vec<&[u8]> = state
+        .chunks(size.columns.max(1))
+        .take(shown.rows)
+        .map(|row| &row[..shown.columns.min(row.len())])
+        .collect();
+    let draw = if values == 2 { half_blocks } else { digits };
+    let lines = rows.chunks(rows_per_line).map(|rows| draw(rows, shown.columns) + "\n");
+    (shown, lines.collect())
 }
 
-/// Two rows of spins per line: a filled half is value 1.
-fn half_blocks(state: &[u8], size: Size) -> String {
-    let rows: Vec<&[u8]> = state.chunks(size.columns.max(1)).take(2 * MOST_LINES).collect();
-    let mut picture = String::new();
-    for pair in rows.chunks(2) {
-        for column in 0..size.columns.min(MOST_COLUMNS) {
-            let up = |row: usize| pair.get(row).is_some_and(|row| row.get(column) == Some(&1));
-            picture.push(match (up(0), up(1)) {
-                (true, true) => '█',
-                (true, false) => '▀',
-                (false, true) => '▄',
-                (false, false) => ' ',
-            });
-        }
-        picture.push('\n');
-    }
-    picture
+/// Two rows of spins: a filled half is value 1.
+fn half_blocks(rows: &[&[u8]], columns: usize) -> String {
+    let up = |row: usize, column: usize| {
+        rows.get(row).is_some_and(|row: &&[u8]| row.get(column) == Some(&1))
+    };
+    let both = (0..columns).map(|column| match (up(0, column), up(1, column)) {
+        (true, true) => '█',
+        (true, false) => '▀',
+        (false, true) => '▄',
+        (false, false) => ' ',
+    });
+    both.collect()
 }
 
 /// One character per site: its value, in digits and then letters.
-fn digits(state: &[u8], size: Size) -> String {
-    let mut picture = String::new();
-    for row in state.chunks(size.columns.max(1)).take(MOST_LINES) {
-        let digits = row.iter().take(MOST_COLUMNS);
-        picture.extend(digits.map(|value| char::from_digit(u32::from(*value), 36).unwrap_or('+')));
-        picture.push('\n');
-    }
-    picture
+fn digits(rows: &[&[u8]], _columns: usize) -> String {
+    let values = rows.iter().flat_map(|row| row.iter());
+    values.map(|value| char::from_digit(u32::from(*value), 36).unwrap_or('+')).collect()
 }
 
 #[cfg(test)]
@@ -60,22 +52,26 @@ mod tests {
     fn spins_become_half_blocks() {
         let size = Size { rows: 3, columns: 4 };
         let state = [0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0];
-        assert_eq!(draw(&state, size, 2), " ▀▄█\n▀ ▀ \n");
+        assert_eq!(draw(&state, size, 2, 9), (size, " ▀▄█\n▀ ▀ \n".to_owned()));
     }
 
     #[test]
     fn values_become_digits() {
         let size = Size { rows: 2, columns: 3 };
-        assert_eq!(draw(&[0, 1, 2, 9, 10, 200], size, 256), "012\n9a+\n");
+        assert_eq!(draw(&[0, 1, 2, 9, 10, 200], size, 256, 9).1, "012\n9a+\n");
     }
 
     #[test]
     fn large_lattices_are_cut() {
         let size = Size { rows: 100, columns: 200 };
-        let picture = draw(&vec![1; 20_000], size, 2);
+        let (shown, picture) = draw(&vec![1; 20_000], size, 2, usize::MAX);
+        assert_eq!(shown, Size { rows: 60, columns: 50 });
         assert_eq!(picture.lines().count(), 30);
         assert!(picture.lines().all(|line| line.chars().count() == 50));
-        assert_eq!(shown_part(size, 2), Some(Size { rows: 60, columns: 50 }));
-        assert_eq!(shown_part(Size { rows: 50, columns: 50 }, 2), None);
+        // No taller than there is room.
+        let (shown, picture) = draw(&vec![1; 20_000], size, 2, 7);
+        assert_eq!((shown.rows, picture.lines().count()), (14, 7));
+        let small = Size { rows: 50, columns: 50 };
+        assert_eq!(draw(&[1; 2500], small, 2, 30).0, small);
     }
 }

@@ -1,21 +1,26 @@
 //! `saltus sample`: one run of one sampler, summed up.
 
 use crate::arguments::SampleArguments;
+use crate::export::check_free;
 use crate::failure::{Failure, Finish};
 use crate::job::{Config, Destination, Job};
 use crate::marginals::{MARGINALS, SampledMarginals};
 use crate::model::{self, Context, rows_and_columns, with_model};
+use crate::number::short;
 use crate::parse::Size;
 use crate::plot::mosaic::Mosaic;
 use crate::progress::View;
 use crate::{advice, announce, interrupt, ladder, out, per_site, picture, plot, say, table};
+use console::Term;
 use saltus::draws::observers::{Best, BestState, Marginals};
 use saltus::exact;
 use saltus::files::Existing;
 use saltus::run::BEST;
 use saltus::stats::Diagnosis;
 use saltus::zoo::{Title, UseModel};
-use saltus::{Ended, Model, Outcome, Run, Settings, Solver, Space, Summary};
+use saltus::{
+    Balancing, Choice, Ended, Model, Outcome, Run, Settings, Solver, Space, Summary, Trial,
+};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -43,7 +48,8 @@ impl UseModel for Sampling<'_> {
 
     fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
         let Self { job, arguments } = self;
-        let job = job.suited(&model, arguments).of_part(&model)?;
+        interrupt::listen();
+        let job = job.chosen(&model)?.suited(&model, arguments).of_part(&model)?;
         let (settings, space) = (&job.settings, model.shown_space());
         settings.suits(&model).map_err(saltus::RunError::from)?;
         settings.check(&settings.sampler.traits(model.space()))?;
@@ -52,6 +58,10 @@ impl UseModel for Sampling<'_> {
             per_site::check(&job, space)?;
         }
         let existing = arguments.store.existing();
+        let force = arguments.store.force;
+        arguments.mar.as_ref().map_or(Ok(()), |path| check_free(path, force))?;
+        let rungs = arguments.temper.keep_rungs.as_ref();
+        rungs.map_or(Ok(()), |path| ladder::check(path, settings, force))?;
         let mosaic = arguments
             .mosaic
             .as_deref()
@@ -61,7 +71,6 @@ impl UseModel for Sampling<'_> {
         let json = arguments.run.json;
         let heading = heading(&title, space, &job) + &exact_words(&model);
         announce(&heading, json, arguments.run.quiet)?;
-        interrupt::listen();
         let mut view = View::new("", arguments.run.quiet);
         let mut run = Run::new(&model, settings.clone())
             .first_chain(job.first_chain())
@@ -76,8 +85,7 @@ impl UseModel for Sampling<'_> {
         for (name, observable) in observables {
             run = run.observe(name, observable);
         }
-        if let Some(path) = &arguments.temper.keep_rungs {
-            ladder::check(path, settings)?;
+        if rungs.is_some() {
             run = run.keep_rungs();
         }
         if let Some(time) = arguments.store.checkpoint_every {
@@ -88,6 +96,10 @@ impl UseModel for Sampling<'_> {
         let outcome = ran?;
         let mut summary = Summary::new(title.name, &outcome);
         summary.description = Some(title.words.clone());
+        // Parts of a run are judged together.
+        if job.is_whole() && !arguments.no_scouts {
+            summary.scout(&model, &outcome, interrupt::control);
+        }
         let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
         if let (Some(path), Some(mosaic)) = (&arguments.mosaic, mosaic) {
             let states = outcome.last_states.concat();
@@ -99,8 +111,8 @@ impl UseModel for Sampling<'_> {
         if let (Some(path), Some(marginals)) = (&arguments.mar, &marginals) {
             marginals.write_uai(path, arguments.store.force)?;
         }
-        if let Some(path) = &arguments.temper.keep_rungs {
-            ladder::write(path, &outcome)?;
+        if let Some(path) = rungs {
+            ladder::write(path, &outcome, force)?;
         }
         if json {
             let out = job.folder().map(|path| path.display().to_string());
@@ -114,16 +126,23 @@ impl UseModel for Sampling<'_> {
                 best_states: outcome.observed::<Best>(BEST_STATES),
                 marginals: marginals.filter(|_| arguments.marginals),
                 per_site,
+                choice: job.config.choice.as_ref(),
                 out,
             })?;
         } else {
-            print_text(&summary, per_site.as_deref(), &outcome, &job)?;
+            let mut above = text(&summary, per_site.as_deref());
             if let Some(marginals) = marginals.filter(|_| arguments.marginals) {
-                print(&format!("\n{}", marginals.words()))?;
+                above += &format!("{}\n", marginals.words());
             }
-            if arguments.picture || std::io::stdout().is_terminal() {
-                print_picture(&outcome)?;
-            }
+            let below = verdict(&summary, &outcome, &job);
+            let seen = std::io::stdout().is_terminal();
+            let picture = if arguments.picture || seen {
+                let others = [&heading, &above, &below].map(|text| text.lines().count());
+                drawn(&outcome, lines_left(others.iter().sum()))
+            } else {
+                String::new()
+            };
+            print(&format!("{above}{picture}{below}"))?;
         }
         if matches!(outcome.ended, Ended::Failed { .. }) {
             say(&format!("saltus: {}", outcome.ended));
@@ -175,9 +194,29 @@ struct Printed<'a> {
     /// Every site, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     per_site: Option<Vec<Diagnosis>>,
+    /// How the sampler was chosen, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<&'a Choice>,
     /// The folder of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     out: Option<String>,
+}
+
+/// A line about what was tried, if anything was.
+fn trials_in_words(choice: &Choice) -> String {
+    let one = |trial: &Trial| {
+        let weight = trial.balancing.filter(|weight| *weight != Balancing::default());
+        let weight = weight.map_or(String::new(), |weight| format!(" ({weight})"));
+        let ladder = if trial.tempered { " with a ladder" } else { "" };
+        format!("{}{weight}{ladder} {}", trial.sampler, short(trial.ess_per_work))
+    };
+    match &choice.trials[..] {
+        [] => String::new(),
+        trials => format!(
+            "tried    {}\n         effective draws per counted millisecond; the best is taken\n",
+            trials.iter().map(one).collect::<Vec<_>>().join(", ")
+        ),
+    }
 }
 
 /// What is being sampled, and how.
@@ -213,10 +252,11 @@ fn heading(title: &Title, space: &Space, job: &Job) -> String {
             (each, format!("temper   {rungs}; draws are those of the highest\n"))
         }
     };
+    let tried = job.config.choice.as_ref().map_or(String::new(), trials_in_words);
     format!(
         "{}sampler  {sampler}{weight}{solver}\n\
          chains   {chains} of warm-up and {draws} draws{every}\n\
-         {ladder}{resumed}",
+         {ladder}{tried}{resumed}",
         model::heading(title, space)
     )
 }
@@ -242,39 +282,48 @@ fn print_json(printed: &Printed<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_text(
-    summary: &Summary,
-    per_site: Option<&[Diagnosis]>,
-    outcome: &Outcome,
-    job: &Job,
-) -> Result<(), Failure> {
-    let mut out = out::stdout();
+/// The numbers of a run.
+fn text(summary: &Summary, per_site: Option<&[Diagnosis]>) -> String {
+    let mut text = String::new();
     if summary.draws > 0 {
-        writeln!(out, "{}", table::of_run(summary))?;
-        writeln!(out, "{}", table::of_observables(summary))?;
+        text += &format!("{}\n{}\n", table::of_run(summary), table::of_observables(summary));
     }
     if let Some(tempering) = &summary.tempering {
-        write!(out, "{}", ladder::words(tempering))?;
+        text += &ladder::words(tempering);
     }
     if let Some(every) = summary.judged_every {
         let sentence = format!(
             "Judged by one of {every} draws of each chain, so that a long run needs no more memory: draws are \
              worth at least what is said here."
         );
-        write!(out, "{}", table::wrap(&sentence, "", ""))?;
+        text += &table::wrap(&sentence, "", "");
     }
     if let Some(sites) = per_site {
-        writeln!(out, "{}", per_site::words(sites))?;
+        text += &format!("{}\n", per_site::words(sites));
     }
+    text
+}
+
+/// What to think of a run, last so that it is read.
+fn verdict(summary: &Summary, outcome: &Outcome, job: &Job) -> String {
+    let mut text = String::new();
     if let Ended::Reached(reached) = &outcome.ended {
-        write!(out, "{}", table::wrap(&format!("Stopped: {reached}."), "", ""))?;
+        text += &table::wrap(&format!("Stopped: {reached}."), "", "");
     }
-    write!(out, "{}", table::verdict(summary))?;
+    text += &table::verdict(summary);
     if let Some(farewell) = job.farewell(&outcome.ended) {
-        writeln!(out, "{farewell}")?;
+        text += &format!("{farewell}\n");
     }
-    out.flush()?;
-    Ok(())
+    text
+}
+
+/// Lines that a terminal has beside so many others; as many as a picture likes where there is none.
+fn lines_left(others: usize) -> usize {
+    match Term::stdout().size_checked() {
+        // A line for what stands above a picture, one below, and the next prompt.
+        Some((rows, _)) => usize::from(rows).saturating_sub(others + 3),
+        None => usize::MAX,
+    }
 }
 
 fn print(text: &str) -> Result<(), Failure> {
@@ -283,19 +332,23 @@ fn print(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-fn print_picture(outcome: &Outcome) -> Result<(), Failure> {
+/// The last state of a chain where that is a lattice, in so many lines at most; nothing in fewer than three.
+fn drawn(outcome: &Outcome, lines: usize) -> String {
     let size = rows_and_columns(&outcome.space);
     let (Some(size), Some(state)) = (size, outcome.last_states.first()) else {
-        return Ok(());
+        return String::new();
     };
     let values = outcome.space.values();
-    let part = match picture::shown_part(size, values) {
-        Some(part) => format!(" (its first {part} of {size} sites)"),
-        None => String::new(),
+    let (shown, picture) = picture::draw(state, size, values, lines);
+    if lines < FEWEST_LINES {
+        return String::new();
+    }
+    let part = match shown == size {
+        true => String::new(),
+        false => format!(" (its first {shown} of {size} sites)"),
     };
-    let mut out = out::stdout();
-    writeln!(out, "\nlast state of chain 0{part}")?;
-    write!(out, "{}", picture::draw(state, size, values))?;
-    out.flush()?;
-    Ok(())
+    format!("last state of chain 0{part}\n{picture}\n")
 }
+
+/// Lines that a picture needs to show anything.
+const FEWEST_LINES: usize = 3;

@@ -1,6 +1,7 @@
 //! `saltus scan`: energy, specific heat and magnetisation at many temperatures, from one ladder.
 
 use crate::arguments::{BetaRange, ScanArguments, ladder_settings, path_sampler};
+use crate::export::{check_free, to_file};
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, with_model};
 use crate::number::with_error;
@@ -8,7 +9,6 @@ use crate::progress::View;
 use crate::table::{finish, plain_table, wrap};
 use crate::{announce, interrupt, ladder};
 use comfy_table::CellAlignment;
-use saltus::files::{Durability, atomic_write};
 use saltus::temper::{Averages, Reweighting, TemperReport, Value};
 use saltus::zoo::{Title, UseModel};
 use saltus::{Model, Run};
@@ -19,6 +19,7 @@ use std::io::Write as _;
 /// Scans and prints.
 pub fn run(arguments: &ScanArguments) -> Result<Finish, Failure> {
     crate::out::goes_elsewhere(arguments.csv.is_some());
+    arguments.csv.as_ref().map_or(Ok(()), |path| check_free(path, arguments.force))?;
     let Some(range) = arguments.beta else {
         return Err(Failure::Usage(
             "which temperatures? --beta 0.2:0.6:41 takes 41 inverse temperatures".to_owned(),
@@ -107,9 +108,8 @@ impl UseModel for Scanning<'_> {
             .map(|beta| row(beta, sites, &columns, &reweighting))
             .collect();
         if let Some(path) = &arguments.csv {
-            atomic_write(path, csv(&rows, &columns).as_bytes(), Durability::Now).map_err(
-                |error| Failure::Failed(format!("cannot write {}: {error}", path.display())),
-            )?;
+            let text = csv(&rows, &columns);
+            to_file(path, arguments.force, |file| file.write_all(text.as_bytes()))?;
         }
         let mut out = crate::out::stdout();
         if run.json {

@@ -1,8 +1,10 @@
-//! Whole states out of a run: NPZ, CSV, FASTA, text, or stdout.
+//! Whole states out of a run: NPZ, CSV, FASTA, PNG, text, or stdout.
 
-use crate::arguments::ModelArguments;
+use crate::arguments::{ModelArguments, existing};
 use crate::export::to_file;
 use crate::failure::Failure;
+use crate::parse::Size;
+use crate::plot::mosaic::Mosaic;
 use saltus::zoo::ModelSpec;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -17,7 +19,12 @@ pub struct StateTable<'a> {
     pub draws: usize,
     /// Two values as −1 and +1.
     pub spins: bool,
+    /// Rows, columns and values, if states are pictures.
+    pub picture: Option<(Size, usize)>,
 }
+
+/// Pictures in one file at most: more are shown by every second, third, … state.
+const MOST_PICTURES: usize = 2500;
 
 impl StateTable<'_> {
     /// A value as it is written.
@@ -36,6 +43,7 @@ enum Form {
     Npz,
     Csv,
     Fasta,
+    Png,
     Text,
 }
 
@@ -47,6 +55,9 @@ pub fn write_states(
     model: &ModelArguments,
 ) -> Result<(), Failure> {
     let form = form_of(path)?;
+    if form == Form::Png {
+        return png(table, path, replace);
+    }
     let letters = if form == Form::Fasta { letters_of(model)? } else { Vec::new() };
     if path == Path::new("-") {
         let mut out = crate::out::stdout();
@@ -58,7 +69,7 @@ pub fn write_states(
             Form::Npz => npz(&mut out, table).map_err(std::io::Error::other)?,
             Form::Csv => csv(&mut out, table)?,
             Form::Fasta => fasta(&mut out, table, &letters)?,
-            Form::Text => text(&mut out, table)?,
+            Form::Text | Form::Png => text(&mut out, table)?,
         }
         out.flush()
     })
@@ -70,13 +81,34 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
         "npz" => Ok(Form::Npz),
         "csv" => Ok(Form::Csv),
         "fasta" | "fa" => Ok(Form::Fasta),
+        "png" => Ok(Form::Png),
         "txt" => Ok(Form::Text),
         "" if path == Path::new("-") => Ok(Form::Text),
         _ => Err(Failure::Usage(format!(
-            "{} must end in .npz, .csv, .fasta or .txt",
+            "{} must end in .npz, .csv, .fasta, .png or .txt",
             path.display()
         ))),
     }
+}
+
+/// States side by side, with the first chain first.
+fn png(table: &StateTable<'_>, path: &Path, replace: bool) -> Result<(), Failure> {
+    let Some((Size { rows, columns }, values)) = table.picture else {
+        return Err(Failure::Usage(
+            "PNG needs states with rows and columns, which this model's have not: use .csv or .npz"
+                .to_owned(),
+        ));
+    };
+    let all = table.rows().count();
+    let every = all.div_ceil(MOST_PICTURES).max(1);
+    let shown: Vec<u8> = table.rows().step_by(every).flatten().copied().collect();
+    if every > 1 {
+        crate::say(&format!(
+            "saltus: {}: one of {every} states, so that it can be looked at",
+            path.display()
+        ));
+    }
+    Mosaic { rows, columns }.of_states(&shown, values).write(path, existing(replace))
 }
 
 /// The letters of a model's values, as its file names them.
@@ -162,20 +194,34 @@ mod tests {
     #[test]
     fn states_in_every_form() {
         let states = [0, 1, 2, 1, 1, 0, 2, 2, 2, 0, 0, 1];
-        let table = StateTable { states: &states, sites: 3, chains: 2, draws: 2, spins: false };
+        let table = StateTable {
+            states: &states,
+            sites: 3,
+            chains: 2,
+            draws: 2,
+            spins: false,
+            picture: None,
+        };
         let written = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
             let mut out = Vec::new();
             write(&mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         assert_eq!(written(&|out| text(out, &table)), "0 1 2\n1 1 0\n2 2 2\n0 0 1\n");
-        let spins = StateTable { states: &[0, 1], sites: 2, chains: 1, draws: 1, spins: true };
+        let spins = StateTable {
+            states: &[0, 1],
+            sites: 2,
+            chains: 1,
+            draws: 1,
+            spins: true,
+            picture: None,
+        };
         assert_eq!(written(&|out| text(out, &spins)), "-1 1\n");
         let lines = written(&|out| csv(out, &table));
         assert!(lines.starts_with("chain,draw,site_0,site_1,site_2\n0,0,0,1,2\n0,1,1,1,0\n1,0,"));
         let letters = ["-", "A", "C"].map(str::to_owned);
         let sequences = written(&|out| fasta(out, &table, &letters));
         assert!(sequences.starts_with(">sequence 1\n-AC\n>sequence 2\nAA-\n"), "{sequences}");
-        assert!(form_of(Path::new("a.png")).is_err() && form_of(Path::new("-")).is_ok());
+        assert!(form_of(Path::new("a.gif")).is_err() && form_of(Path::new("-")).is_ok());
     }
 }

@@ -4,11 +4,11 @@ use crate::advice;
 use crate::contender;
 use crate::number::{short, short_or_dash, with_error};
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use saltus::Summary;
-use saltus::draws::trace::{HAMMING, LOG_PROB};
+use saltus::draws::trace::LOG_PROB;
 use saltus::kernel::ScaleUnit;
 use saltus::stats::Movement;
-use saltus::summary::{ENERGY, ObservableSummary};
+use saltus::summary::ObservableSummary;
+use saltus::{Finding, Summary, is_further_distance, plain_name};
 
 /// Width that texts are broken at.
 const WIDTH: usize = 80;
@@ -36,22 +36,27 @@ pub fn of_run(summary: &Summary) -> String {
     }
     let (sites, draws) = (summary.sites, summary.draws);
     row("sites changed", short(summary.sites_changed_per_step), format!("per step, of {sites}"));
-    row(
-        "effective draws",
-        mean_and_deviation(summary),
-        format!("of {draws} per chain ± sd of chains; worst {}", short(summary.ess.min)),
-    );
-    row(
-        "… per evaluation",
-        short(summary.ess_per_evaluation),
-        format!("at {} evaluations per step", short(summary.evaluations_per_step)),
-    );
-    row(
-        "… per second",
-        short(summary.ess_per_second),
-        format!("per chain; {} in all chains", short(summary.ess_of_all_chains_per_second)),
-    );
-    row("R-hat", rhat(summary), "1 if all chains agree".to_owned());
+    if let Some(worth) = &summary.effective_draws {
+        let all = short((draws * summary.chains) as f64);
+        let least = plain_name(&worth.observable);
+        row("effective draws", short(worth.ess.round()), format!("of {all}, least of {least}"));
+        let means_nothing = "nothing can be said: the chains do not agree";
+        let or_why = |number: Option<f64>, words: String| match number {
+            Some(_) => words,
+            None => means_nothing.to_owned(),
+        };
+        let evaluations =
+            format!("at {} evaluations per step", short(summary.evaluations_per_step));
+        let per_evaluation = summary.effective_draws_per_evaluation;
+        let per_second = summary.effective_draws_per_second;
+        row("… per evaluation", short_or_dash(per_evaluation), or_why(per_evaluation, evaluations));
+        row(
+            "… per second",
+            short_or_dash(per_second),
+            or_why(per_second, "in all chains".to_owned()),
+        );
+    }
+    row("R-hat", rhat(summary), "the largest; 1 if all chains agree".to_owned());
     row("warm-up", seconds(summary.seconds.warmup), format!("{} steps", summary.warmup));
     row(
         "draws",
@@ -69,13 +74,9 @@ pub fn of_run(summary: &Summary) -> String {
 /// A line per observable: its mean and what the draws of all chains are worth for it.
 pub fn of_observables(summary: &Summary) -> String {
     let mut table = plain_table();
-    table.set_header(["", "mean ± error", "sd", "ESS bulk", "ESS tail", "R-hat"]);
-    // The energy is −log π again, and one reference state is enough to look at.
-    let further = format!("{HAMMING}_");
-    let shown = summary
-        .observables
-        .iter()
-        .filter(|observable| observable.name != ENERGY && !observable.name.starts_with(&further));
+    table.set_header(["", "mean ± error", "sd", "effective", "R-hat"]);
+    // One reference state is enough to look at.
+    let shown = summary.observables.iter().filter(|one| !is_further_distance(&one.name));
     for ObservableSummary { name, diagnosis } in shown {
         let rounded = |ess: Option<f64>| ess.map_or("–".to_owned(), |ess| short(ess.round()));
         let rhat = match diagnosis.movement {
@@ -87,15 +88,15 @@ pub fn of_observables(summary: &Summary) -> String {
             if name == LOG_PROB { "log π".to_owned() } else { name.clone() },
             with_error(diagnosis.mean, diagnosis.mcse),
             short_or_dash(diagnosis.sd),
-            rounded(diagnosis.ess_bulk),
-            rounded(diagnosis.ess_tail),
+            rounded(diagnosis.ess()),
             rhat,
         ]);
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    finish(&mut table)
+    let words = "energy: −log π. hamming: sites that differ from a fixed random state.";
+    format!("{}{}", finish(&mut table), wrap(words, "", ""))
 }
 
 /// Several runs: a line per sampler.
@@ -111,8 +112,8 @@ pub fn of_runs(summaries: &[Summary]) -> String {
             short_or_dash(summary.scale),
             short(summary.sites_changed_per_step),
             mean_and_deviation(summary).replace(' ', ""),
-            short(summary.ess_per_evaluation),
-            short(summary.ess_per_second),
+            short_or_dash(summary.ess_per_evaluation),
+            short_or_dash(summary.ess_per_second),
             rhat(summary),
             with_error(summary.log_prob.mean, summary.log_prob.mcse).replace(' ', ""),
         ]);
@@ -123,7 +124,8 @@ pub fn of_runs(summaries: &[Summary]) -> String {
     let explanation = wrap(
         "changed: sites that a step changes. ESS: effective draws of a chain, mean ± sd over \
          chains; per evaluation as the paper counts them, and per second of wall time with all \
-         chains at work. log π: mean ± Monte Carlo error.",
+         chains at work; – where the chains do not agree and that means nothing. log π: mean ± \
+         Monte Carlo error.",
         "",
         "",
     );
@@ -134,7 +136,7 @@ pub fn of_runs(summaries: &[Summary]) -> String {
 pub fn verdict(summary: &Summary) -> String {
     let fine = advice::fine(summary).join("; ");
     let found = advice::warnings(summary);
-    match (found.is_empty(), summary.rhat) {
+    match (found.is_empty(), summary.largest_rhat) {
         (true, Some(_)) => wrap(&format!("No warnings: {fine}."), "", ""),
         (true, None) => {
             wrap("No warnings, but too few draws to see whether the chains agree.", "", "")
@@ -148,13 +150,17 @@ pub fn verdict(summary: &Summary) -> String {
 
 /// What deserves attention in several runs, or that nothing does.
 pub fn verdict_of_runs(summaries: &[Summary]) -> String {
-    let all: Vec<String> = summaries
+    let mut all: Vec<String> = summaries
         .iter()
         .flat_map(|summary| {
             let name = contender::name(summary);
-            advice::warnings(summary).into_iter().map(move |warning| format!("{name}: {warning}"))
+            let own = summary.findings.iter().filter(|finding| **finding != Finding::OneChain);
+            own.map(move |finding| format!("{name}: {}", advice::sentence(finding)))
         })
         .collect();
+    // The same for all of them.
+    let alone = summaries.iter().any(|summary| summary.findings.contains(&Finding::OneChain));
+    all.extend(alone.then(|| advice::sentence(&Finding::OneChain)));
     if all.is_empty() { "No warnings.\n".to_owned() } else { warnings(&all) }
 }
 
@@ -169,7 +175,7 @@ fn mean_and_deviation(summary: &Summary) -> String {
 }
 
 fn rhat(summary: &Summary) -> String {
-    three_decimals(summary.rhat)
+    three_decimals(summary.largest_rhat)
 }
 
 fn three_decimals(rhat: Option<f64>) -> String {
@@ -223,7 +229,7 @@ pub fn wrap(text: &str, first: &str, others: &str) -> String {
 mod tests {
     use super::*;
     use saltus::model::independent::Independent;
-    use saltus::{Finding, Method, Settings, run};
+    use saltus::{Method, Settings, run};
 
     fn summary(method: Method, chains: usize, draws: usize) -> Summary {
         let model = Independent::bernoulli(vec![0.5; 20]).unwrap();
@@ -234,7 +240,7 @@ mod tests {
 
     #[test]
     fn tables_fit_into_a_terminal() {
-        for method in Method::ALL {
+        for method in Method::ALL.iter().filter(|method| **method != Method::Layers) {
             for (chains, draws) in [(3, 100), (1, 1)] {
                 let summary = summary(*method, chains, draws);
                 let runs = of_runs(std::slice::from_ref(&summary));

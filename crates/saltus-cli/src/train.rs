@@ -2,6 +2,7 @@
 
 mod dbn;
 pub mod files;
+mod potts;
 pub mod report;
 #[cfg(feature = "deep")]
 mod resnet;
@@ -18,8 +19,8 @@ use crate::progress::{View, pace};
 use crate::{announce, interrupt, out};
 use files::Files;
 use report::{LearntFrom, print_json, print_text};
-use saltus::data::Examples;
-use saltus::train::{TrainSettings, Trained, train_rbm};
+use saltus_learn::data::{Coding, DataError, Dataset, Examples, read_examples};
+use saltus_learn::rbm::{RbmSettings, Trained, train_rbm};
 use std::path::Path;
 
 /// Samples that are drawn for their picture, and block Gibbs steps of each.
@@ -33,6 +34,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Finish, Failure> {
     match &arguments.model {
         TrainedModel::Rbm(arguments) => rbm(arguments),
         TrainedModel::Dbn(arguments) => dbn::run(arguments),
+        TrainedModel::Potts(arguments) => potts::run(arguments),
         #[cfg(feature = "deep")]
         TrainedModel::Resnet(arguments) => resnet::run(arguments),
         #[cfg(not(feature = "deep"))]
@@ -48,24 +50,52 @@ fn data(arguments: &TrainingArguments, values: usize) -> Result<(Examples, Learn
             "--binarise makes two values of a pixel, but --values is {values}"
         )));
     }
-    let images = arguments.dataset.training_images(&arguments.data)?;
-    let (rows, columns) = (images.rows, images.columns);
     let binarisation = arguments.binarise.unwrap_or(BinariseArgument::Threshold).into();
-    let examples = Examples::from_images(images, values, binarisation)?;
+    let coding = Coding { values: Some(values), binarisation };
+    let data = &arguments.data;
+    let (split, dataset) = match &arguments.dataset {
+        Some(dataset) => {
+            let split = dataset.training(data, coding).map_err(|error| unknown(dataset, error))?;
+            (split, dataset.clone())
+        }
+        None if data.is_file() => (read_examples(data, coding)?, Dataset::Folder(data.clone())),
+        None => {
+            return Err(Failure::Usage(format!(
+                "{} is not a file: --dataset says which images are meant",
+                data.display()
+            )));
+        }
+    };
+    let found = split.training.space().values();
+    if found != values {
+        return Err(Failure::Usage(format!(
+            "sites of {dataset} have {found} values, not {values}"
+        )));
+    }
     let about = LearntFrom {
-        dataset: arguments.dataset,
-        examples: examples.count(),
+        dataset,
+        examples: split.training.count(),
         values,
         binarisation: (values == 2).then_some(binarisation),
-        rows,
-        columns,
+        rows: split.rows,
+        columns: split.columns,
         below: None,
     };
-    Ok((examples, about))
+    Ok((split.training, about))
+}
+
+/// What is neither a set by name nor a folder was mistyped.
+pub fn unknown(dataset: &Dataset, error: DataError) -> Failure {
+    match (dataset, error) {
+        (Dataset::Folder(_), DataError::Missing(sentence)) => {
+            Failure::Usage(format!("--dataset: {sentence}"))
+        }
+        (_, error) => error.into(),
+    }
 }
 
 /// Fails if these examples cannot be learnt from, or not in memory.
-fn check(examples: &Examples, settings: &TrainSettings) -> Result<(), Failure> {
+fn check(examples: &Examples, settings: &RbmSettings) -> Result<(), Failure> {
     settings.check(examples)?;
     let (sites, values) = (examples.space().sites(), examples.space().values());
     let parameters =
@@ -76,6 +106,7 @@ fn check(examples: &Examples, settings: &TrainSettings) -> Result<(), Failure> {
 fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
     let TrainRbmArguments { values, training } = arguments;
     let values = values.unwrap_or(2);
+    training.check_moves()?;
     let settings = training.settings();
     let files = Files::beside(&training.out, ["samples", "filters"])?;
     files.check(training.force)?;
@@ -109,7 +140,7 @@ fn finish(
     Ok(if trained.complete { Finish::Complete } else { Finish::Early })
 }
 
-fn train(examples: &Examples, settings: &TrainSettings, quiet: bool) -> Result<Trained, Failure> {
+fn train(examples: &Examples, settings: &RbmSettings, quiet: bool) -> Result<Trained, Failure> {
     interrupt::listen();
     let mut view = View::new("", quiet);
     let trained = train_rbm(examples, settings, |progress| {

@@ -6,10 +6,10 @@
 //! units each, as in the comparisons of Tomczak and Welling (2018).
 //!
 //! ```
-//! use saltus::data::Examples;
+//! use saltus_learn::data::Examples;
 //! use saltus::Control;
 //! use saltus::Space;
-//! use saltus_nn::data::Split;
+//! use saltus_learn::data::Split;
 //! use saltus_lab::vae::{BoundSettings, VaeSettings, train_vae};
 //! // Images of 2×2 pixels that are all black or all white.
 //! let training = Examples::new(Space::new(4, 2)?, [[0; 4], [1; 4]].concat().repeat(10))?;

@@ -4,10 +4,11 @@
 //! rounds, on as many threads as the machine has.
 
 use rayon::prelude::*;
-use saltus::data::Examples;
 use saltus::{Differences, Model, Run, Sampler, Settings, States};
-use saltus_nn::data::Dataset;
-use saltus_nn::train::{Preset, TrainSettings, Training};
+use saltus_learn::data::Dataset;
+use saltus_learn::data::Examples;
+use saltus_learn::{TrainSettings, Training};
+use saltus_nn::train::Preset;
 use saltus_nn::{Architecture, Base, Cpu, DeepModel, Network, Parameters};
 use std::time::Instant;
 
@@ -73,7 +74,8 @@ fn measure<N: Network + 'static>(name: &str, width: usize) {
     let examples = Examples::new(architecture.space(), states.clone()).unwrap();
     let recipe = Preset::Paper.settings(&Dataset::StaticMnist, Sampler::dlmc());
     let settings = TrainSettings { steps: 1, buffer: BATCH, ..recipe };
-    let mut training: Training<'_, N> = Training::new(&examples, architecture, settings).unwrap();
+    let model: DeepModel<N> = DeepModel::untrained(architecture, &examples, 0).unwrap();
+    let mut training = Training::new(&examples, model, settings).unwrap();
     let iteration = time(|| {
         training.iterate().unwrap();
     });

@@ -1,9 +1,9 @@
 //! The distribution that a deep model starts from: independent pixels with the frequencies of the
 //! data.
 
-use saltus::data::Examples;
 use saltus::model::{check_finite, check_length};
 use saltus::{ChainRng, ModelError, Space, States};
+use saltus_learn::data::Examples;
 
 /// Share of the uniform distribution in the frequencies of two values: none is impossible.
 const UNIFORM: f64 = 0.02;

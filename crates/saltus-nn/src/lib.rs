@@ -4,20 +4,18 @@
 //! [`Parameters`] and a [`Base`] of independent pixels make it a [`DeepModel`], which every sampler of
 //! [`saltus`] takes. How the network is computed is behind one trait, [`Network`]: [`Cpu`] by this
 //! crate's own loops, and with the feature `burn` `Burn` by burn's tensors, on a GPU with `wgpu` or
-//! `cuda`. [`data`] reads images, [`train`] learns from them.
+//! `cuda`. A deep model is learnt by [`saltus_learn`], by the recipes of [`train`].
 
 mod architecture;
 mod base;
 #[cfg(feature = "burn")]
 mod burn;
 mod cpu;
-pub mod data;
 #[doc(hidden)]
 pub mod derivative;
 #[doc(hidden)]
-pub mod descent;
-#[doc(hidden)]
 pub mod file;
+mod gradient;
 pub mod layout;
 mod model;
 mod network;
@@ -31,6 +29,7 @@ pub use base::Base;
 #[cfg(feature = "burn")]
 pub use burn::Burn;
 pub use cpu::{Cpu, CpuWorkspace};
+pub use gradient::DeepWork;
 pub use model::{DeepCache, DeepModel};
 pub use network::Network;
 pub use parameters::Parameters;

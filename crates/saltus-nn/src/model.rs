@@ -1,5 +1,6 @@
 //! A deep energy-based model: a network on top of independent pixels, as something to sample from.
 
+use crate::architecture::Architecture;
 use crate::base::Base;
 use crate::cpu::Cpu;
 use crate::network::Network;
@@ -69,6 +70,11 @@ impl<N: Network> DeepModel<N> {
         &self.parameters
     }
 
+    /// Its network's.
+    pub fn architecture(&self) -> Architecture {
+        *self.parameters.architecture()
+    }
+
     /// The distribution it stands on.
     pub fn base(&self) -> &Base {
         &self.base
@@ -77,6 +83,12 @@ impl<N: Network> DeepModel<N> {
     /// Its network.
     pub fn network(&self) -> &N {
         &self.network
+    }
+
+    /// The same with other parameters.
+    pub fn with_numbers(&self, numbers: &[f32]) -> Result<Self, ModelError> {
+        let parameters = Parameters::new(*self.parameters.architecture(), numbers.to_vec())?;
+        Self::new(parameters, self.base.clone())
     }
 
     /// Changes the parameters of its network.

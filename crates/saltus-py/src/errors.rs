@@ -51,7 +51,7 @@ pub fn of_model(error: &ModelError) -> PyErr {
     }
 }
 
-fn of_run(error: &RunError) -> PyErr {
+pub fn of_run(error: &RunError) -> PyErr {
     match error {
         RunError::Sink(_) => PyOSError::new_err(error.to_string()),
         RunError::Threads(_) | RunError::Panic(_) => PyRuntimeError::new_err(error.to_string()),

@@ -6,8 +6,8 @@ use saltus::model::erased::Erased;
 use saltus::run::BEST;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
 use saltus::{
-    Assurance, ChainDraws, Control, Finding, Model, Outcome, Plan, Progress, Run, Settings, Sink,
-    SinkError, Summary, Trace,
+    Advice, Assurance, ChainDraws, Control, Finding, Model, Outcome, Plan, Progress, Run, Settings,
+    Sink, SinkError, Summary, Trace,
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -79,10 +79,17 @@ impl Job {
         monitor: impl FnMut(Progress) -> Control + Send + 'static,
     ) -> Result<Finished, Problem> {
         let model = Arc::new(self.model.clone());
+        // Asked once more after the run, by scouts.
+        let monitor = Arc::new(Mutex::new((monitor, None)));
+        let of_run = monitor.clone();
         let mut run = Run::new(model, self.settings.clone())
             .first_chain(self.first_chain)
             .observe_as_usual()
-            .monitor(monitor);
+            .monitor(move |progress| {
+                let (monitor, last) = &mut *lock(&of_run);
+                *last = Some(progress);
+                monitor(progress)
+            });
         if let Some(starts) = &self.starts {
             run = run.start_from(starts.clone());
         }
@@ -94,14 +101,27 @@ impl Job {
             }
             Some(place) => self.run_into_store(run, place)?,
         };
-        Ok(Finished::new(&self.name, self.words, outcome))
+        let mut summary = Summary::new(&self.name, &outcome);
+        // Parts of a run are judged together.
+        if self.first_chain == 0 {
+            summary.scout(&self.model, &outcome, move || match &mut *lock(&monitor) {
+                (monitor, Some(last)) => monitor(*last),
+                (_, None) => Control::Continue,
+            });
+        }
+        Ok(Finished::new(summary, self.words, outcome))
     }
 
     fn run_into_store(&self, mut run: Run<'_, Erased>, place: &Place) -> Result<Outcome, Problem> {
+        // What a store says of its run stays: how its sampler was chosen, for one.
+        let config = match place.resume {
+            true => Stored::open(&place.path)?.description().config.clone(),
+            false => self.config.clone(),
+        };
         let description = Description {
             description: Some(self.words.clone()),
             keep: self.keep,
-            config: self.config.clone(),
+            config,
             ..Description::new(&self.name, self.model.shown_space(), &self.settings)
         };
         if let Some(time) = place.checkpoint_every {
@@ -123,21 +143,43 @@ impl Job {
 }
 
 impl Finished {
-    /// Judges what a run left.
-    pub fn new(name: &str, words: String, outcome: Outcome) -> Self {
-        let mut summary = Summary::new(name, &outcome);
+    /// What is told of a run.
+    pub fn new(mut summary: Summary, words: String, outcome: Outcome) -> Self {
         summary.description = Some(words);
         let mut value = json!(summary);
         value["stopped_by"] = json!(outcome.ended.rule());
         if let Some(best) = outcome.observed::<Best>(BEST).and_then(|best| best.first()) {
             value["best"] = json!(best);
         }
-        let told = |finding: &Finding| (finding.code().to_owned(), finding.to_string());
+        let told = |finding: &Finding| (finding.code().to_owned(), sentence(finding));
         Self {
             summary: value,
             fine: summary.assurances.iter().map(Assurance::to_string).collect(),
             findings: summary.findings.iter().map(told).collect(),
             outcome,
         }
+    }
+}
+
+/// What was found, and what to do about it, in the terms of the Python package.
+fn sentence(finding: &Finding) -> String {
+    let words = |advice: Advice| match advice {
+        Advice::Chains(chains) => format!("chains={chains}"),
+        Advice::Warmup(steps) => format!("warmup={steps}"),
+        Advice::LongerWarmup => "a longer warmup".to_owned(),
+        Advice::Draws => "more draws".to_owned(),
+        Advice::Thin => "a larger thin".to_owned(),
+        Advice::SmallerScale => "a smaller scale".to_owned(),
+        Advice::Sampler => "another sampler".to_owned(),
+        Advice::Compare => "another sampler with saltus.compare".to_owned(),
+        Advice::Observe => "an observable of your own".to_owned(),
+        // Whatever else may help is about other commands.
+        _ => String::new(),
+    };
+    let advice: Vec<String> = finding.advice().into_iter().map(words).collect();
+    let advice: Vec<String> = advice.into_iter().filter(|words| !words.is_empty()).collect();
+    match advice.is_empty() {
+        true => finding.to_string(),
+        false => format!("{finding}; try {}", advice.join(", or ")),
     }
 }

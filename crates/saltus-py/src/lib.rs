@@ -3,6 +3,7 @@
 //! Everything here is thin: numbers go in and out as numpy arrays, settings as JSON, and the Python layer in
 //! `python/saltus` makes it pleasant. Rust never works while it holds the interpreter.
 
+mod answers;
 mod arrays;
 mod chains;
 mod energy;
@@ -12,12 +13,15 @@ mod model;
 mod run;
 mod stored;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// The compiled part of saltus; use the package `saltus` instead.
 #[pymodule(gil_used = false)]
 #[pyo3(name = "_core")]
 mod core {
+    #[pymodule_export]
+    use super::answers::{exact, minimize};
     #[pymodule_export]
     use super::chains::Chains;
     #[pymodule_export]
@@ -27,7 +31,7 @@ mod core {
     #[pymodule_export]
     use super::stored::{describe_store, merge_stores, read_store};
     #[pymodule_export]
-    use super::{models, samplers};
+    use super::{choose, models, samplers};
 
     use pyo3::prelude::*;
 
@@ -41,6 +45,22 @@ mod core {
 #[pyfunction]
 fn models() -> Vec<(&'static str, &'static str)> {
     saltus::zoo::ModelSpec::ALL.to_vec()
+}
+
+/// Settings, as JSON, with the sampler that suits a model in place of theirs.
+#[pyfunction]
+fn choose(
+    py: Python<'_>,
+    model: &model::CoreModel,
+    settings: &str,
+    evidence: Vec<(usize, u8)>,
+) -> PyResult<String> {
+    let invalid = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let settings: saltus::Settings = serde_json::from_str(settings).map_err(invalid)?;
+    let model = model.clamped(&evidence).map_err(|error| errors::of_model(&error))?;
+    let choice = py.detach(|| saltus::choose::choose(&model, &settings));
+    let chosen = saltus::Settings { sampler: choice.sampler, ..settings };
+    serde_json::to_string(&chosen).map_err(invalid)
 }
 
 /// Names of the samplers, and what each is.

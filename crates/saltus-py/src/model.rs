@@ -9,9 +9,11 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use saltus::model::erased::Erased;
+use saltus::model::polynomial::{Polynomial, Variables};
 use saltus::zoo::{Building, ModelSpec, Title, UseModel};
 use saltus::{
-    Clamped, Differences, Edge, Model, ModelError, Pairwise, Rbm, Settings, Space, States,
+    Clamped, Differences, Edge, Factor, Factors, Model, ModelError, Pairwise, Rbm, Settings, Space,
+    States,
 };
 use serde_json::{Value, json};
 
@@ -165,6 +167,45 @@ impl CoreModel {
         .map_err(|error: ModelError| of_model(&error))
     }
 
+    /// Tables of logarithms over some sites each, the last one fastest.
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)]
+    fn factors(
+        py: Python<'_>,
+        cards: Vec<usize>,
+        tables: Vec<(Vec<u32>, PyReadonlyArray1<'_, f64>)>,
+        words: String,
+    ) -> PyResult<Self> {
+        let tables: Vec<(Vec<u32>, Vec<f64>)> = tables
+            .into_iter()
+            .map(|(scope, logs)| (scope, logs.as_array().iter().copied().collect()))
+            .collect();
+        py.detach(|| {
+            let tables = tables.into_iter().map(|(scope, logs)| Factor::new(scope, logs));
+            let tables: Vec<Factor> = tables.collect::<Result<_, _>>()?;
+            let model = Factors::new(Space::mixed(&cards)?, &tables)?;
+            Ok(Self::of("factors", words, model))
+        })
+        .map_err(|error: ModelError| of_model(&error))
+    }
+
+    /// Products of spins, or of bits.
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)]
+    fn polynomial(
+        py: Python<'_>,
+        sites: usize,
+        terms: Vec<(Vec<u32>, f64)>,
+        spins: bool,
+    ) -> PyResult<Self> {
+        py.detach(|| {
+            let variables = if spins { Variables::Spins } else { Variables::Bits };
+            let words = format!("polynomial of {sites} variables, {} terms", terms.len());
+            Ok(Self::of("polynomial", words, Polynomial::new(variables, sites, &terms)?))
+        })
+        .map_err(|error: ModelError| of_model(&error))
+    }
+
     /// A restricted Boltzmann machine.
     #[staticmethod]
     #[pyo3(signature = (values, weight, hidden_bias, visible_bias, data_mean=None))]
@@ -220,6 +261,12 @@ impl CoreModel {
     #[getter]
     fn shape(&self) -> Option<Vec<usize>> {
         self.model.shown_space().shape().map(<[usize]>::to_vec)
+    }
+
+    /// Whether the sites that a site's differences depend on are known to be few.
+    #[getter]
+    fn is_sparse(&self) -> bool {
+        self.model.adjacency().is_some()
     }
 
     /// Its name.

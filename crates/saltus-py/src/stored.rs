@@ -5,6 +5,7 @@ use crate::job::Finished;
 use crate::run::told;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use saltus::Summary;
 use saltus::store::{self, StoreError, Stored};
 use serde_json::json;
 use std::path::PathBuf;
@@ -29,7 +30,9 @@ pub fn read_store(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> 
         let stored = Stored::open(&path)?;
         let description = stored.description();
         let words = description.description.clone().unwrap_or_default();
-        let finished = Finished::new(&description.model, words, stored.outcome()?);
+        let outcome = stored.outcome()?;
+        let summary = Summary::new(&description.model, &outcome);
+        let finished = Finished::new(summary, words, outcome);
         Ok((finished, stored.space().sites()))
     });
     let (finished, sites) = read.map_err(|error| of_store(&error))?;

@@ -16,7 +16,7 @@ from conftest import tool
 import saltus
 from saltus import Model
 
-SETTINGS = {"draws": 40, "warmup": 100, "chains": 60, "seed": 3}
+SETTINGS = {"draws": 40, "warmup": 100, "chains": 60, "seed": 3, "sampler": "dlmc"}
 
 
 def model():
@@ -145,3 +145,43 @@ def test_submitit(expected, tmp_path):
     submitit = tool("submitit")
     executor = submitit.LocalExecutor(folder=tmp_path / "logs")
     same(saltus.sample(model(), executor=executor, **SETTINGS), expected)
+
+
+def test_ray(expected):
+    """Where it installs: it is not among the requirements."""
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+
+        class Executor:
+            def submit(self, fn, *arguments):
+                return ray.remote(fn).remote(*arguments).future()
+
+        same(saltus.sample(model(), executor=Executor(), **SETTINGS), expected)
+    finally:
+        ray.shutdown()
+
+
+def kill_once(flag, task):
+    """Kills its own worker in the middle of a task, the first time."""
+    import threading
+
+    from saltus import _worker
+
+    if not os.path.exists(flag):
+        open(flag, "w").close()
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    return _worker.run(task)
+
+
+def test_dask_runs_the_task_of_a_killed_worker_again(expected, tmp_path):
+    distributed = tool("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+
+            class Executor:
+                def submit(self, fn, task):
+                    return client.submit(kill_once, str(tmp_path / "killed"), task)
+
+            same(saltus.sample(model(), executor=Executor(), **SETTINGS), expected)
+    assert (tmp_path / "killed").exists()

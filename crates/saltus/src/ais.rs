@@ -29,13 +29,14 @@ mod likelihood;
 mod outcome;
 mod pilot;
 mod settings;
+mod starts;
 #[cfg(test)]
 mod tests;
 
 pub use checkpoint::AisCheckpoint;
 pub use estimate::Estimate;
 pub use ladder::Direction;
-pub use likelihood::{draw_examples, mean_log_prob};
+pub use likelihood::mean_log_prob;
 pub use outcome::{AisOutcome, AisProgress};
 pub use settings::{AisError, AisSettings};
 
@@ -49,7 +50,7 @@ use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
 use crate::model::rbm::Rbm;
 use crate::rng::ChainRng;
-use crate::sampler::{SamplerError, check_path};
+use crate::sampler::SamplerError;
 use crate::workers::Workers;
 use block::{Block, rngs};
 use driver::Driver;
@@ -79,8 +80,11 @@ pub struct Ais<'a, M: Model> {
     base: Arc<Base>,
     /// log Z at β = 0.
     log_base: f64,
-    /// States that reverse chains start from.
+    /// States that reverse chains start from, in so many groups, each from another place.
     starts: Vec<u8>,
+    groups: usize,
+    /// Steps at the model's own temperature before they go back.
+    settling: usize,
     monitor: Box<Monitor<'a>>,
     keeper: Option<(Duration, Box<Keeper<'a>>)>,
     resumed: Option<AisCheckpoint>,
@@ -103,7 +107,7 @@ impl<'a, M: Model> Ais<'a, M> {
     pub fn new(model: &'a M, settings: AisSettings) -> Self {
         let sampler = settings.sampler.clone();
         let traits = sampler.traits(model.space());
-        let refused = sampler.suits(model).and_then(|()| check_path(model)).err();
+        let refused = sampler.suits_path(model).err();
         let size = block_size(model, &sampler, settings.chains);
         let new_block = move |model: &M, first, states, rngs, base: &Arc<Base>| {
             sampler_block(model, &sampler, first, states, rngs, Some(base.clone()))
@@ -145,6 +149,8 @@ impl<'a, M: Model> Ais<'a, M> {
             base: Arc::new(model.base()),
             log_base: 0.0,
             starts: Vec::new(),
+            groups: 1,
+            settling: 0,
             monitor: Box::new(|_| Control::Continue),
             keeper: None,
             resumed: None,
@@ -161,6 +167,31 @@ impl<'a, M: Model> Ais<'a, M> {
     /// independent draws of the model, log Z is high on average.
     pub fn reverse_from(mut self, states: Vec<u8>) -> Self {
         self.starts = states;
+        self
+    }
+
+    /// Also goes back from states that so many chains find from each of three places far from the base: the least
+    /// values, the largest, and uniform draws. They are no draws of the model, so log Z in reverse, the largest of
+    /// the three, is no bound; but where it is larger than log Z forward, that misses a part of the mass, or the
+    /// temperatures are too few.
+    ///
+    /// ```
+    /// use saltus::ais::{Ais, AisSettings};
+    /// use saltus::{Base, Pairwise, Space, of_annealing};
+    /// // Ten spins that hold each other up, annealed from sites that are all down.
+    /// let edge = |one: u32, other: u32| saltus::Edge { from: one, to: other, weight: 0.4 };
+    /// let pairs = (0..10).flat_map(|one| (one + 1..10).map(move |other| edge(one, other)));
+    /// let model = Pairwise::ising(&pairs.collect::<Vec<_>>(), vec![0.4; 10])?;
+    /// let down = Base::new(Space::new(10, 2)?, vec![-18.0; 10])?;
+    /// let settings = AisSettings { chains: 50, temperatures: 100, ..AisSettings::default() };
+    /// let outcome = Ais::new(&model, settings).base(down).look_back(10).go()?;
+    /// assert_eq!(of_annealing(&outcome)[0].code(), "directions-apart");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn look_back(mut self, chains: usize) -> Self {
+        self.starts = starts::far_from_home(self.model, self.settings.seed, chains);
+        self.groups = starts::PLACES;
+        self.settling = (self.settings.temperatures / 10).clamp(20, 500);
         self
     }
 
@@ -225,10 +256,24 @@ impl<'a, M: Model> Ais<'a, M> {
             Err(ended) => (Scales::constant(1.0), Some(ended)),
         };
         let tuned = stopped.is_none();
+        let mut blocks = self.blocks();
+        let stopped = match stopped {
+            None if resumed.is_none() => {
+                let settling = starts::Settling {
+                    model: self.model,
+                    workers: &workers,
+                    steps: self.settling,
+                    scale: scales.last(),
+                    deadline,
+                };
+                settling.go(&mut blocks, &mut *self.monitor)?
+            }
+            stopped => stopped,
+        };
         let mut driver = Driver {
             model: self.model,
             ladder: Ladder::new(self.settings.temperatures),
-            blocks: self.blocks(),
+            blocks,
             workers: &workers,
             monitor: &mut *self.monitor,
             keeper: self.keeper.as_mut().map(|(every, keeper)| (*every, keeper.as_mut())),
@@ -254,10 +299,16 @@ impl<'a, M: Model> Ais<'a, M> {
         let complete = ended == Ended::Complete;
         let log_weights = driver.log_weights(Direction::Forward);
         let back = driver.log_weights(Direction::Reverse);
-        let (forward, reverse) = (complete, complete && !back.is_empty());
+        // The place from which most mass is seen.
+        let reverse_chains = back.len() / self.groups;
+        let of_places = back.chunks_exact(reverse_chains.max(1));
+        let reverse = of_places
+            .map(|back| Estimate::reverse(self.log_base, back))
+            .max_by(|one, other| one.log_z.total_cmp(&other.log_z));
         Ok(AisOutcome {
-            forward: forward.then(|| Estimate::forward(self.log_base, &log_weights)),
-            reverse: reverse.then(|| Estimate::reverse(self.log_base, &back)),
+            forward: complete.then(|| Estimate::forward(self.log_base, &log_weights)),
+            reverse: reverse.filter(|_| complete),
+            reverse_chains,
             acceptance: driver.acceptance(),
             seconds: driver.seconds,
             log_weights,

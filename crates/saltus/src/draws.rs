@@ -1,6 +1,7 @@
 //! What is taken from the states of a run, and where it goes.
 
 pub mod linear;
+pub mod magnet;
 pub mod observable;
 pub mod observer;
 pub mod observers;

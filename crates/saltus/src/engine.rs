@@ -5,11 +5,11 @@ mod block;
 mod checkpoint;
 mod fingerprint;
 
+pub(crate) use block::panic_words;
 pub use block::{
-    ChainBlock, Failed, SamplerBlock, block_ranges, block_size, each, sampler_block,
+    ChainBlock, Failed, SamplerBlock, block_ranges, block_size, each, kernel_block, sampler_block,
     steps_per_sweep,
 };
-pub(crate) use block::{kernel_block, panic_words};
 pub use checkpoint::ChainSnapshot;
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use fingerprint::{Fingerprint, probes};

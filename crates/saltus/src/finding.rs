@@ -3,14 +3,19 @@
 //!
 //! Thresholds and their reasons are in `docs/diagnostics.md`.
 
+use crate::ais::AisOutcome;
 use crate::control::Ended;
+use crate::draws::sink::SITES_CHANGED;
 use crate::draws::sites::SiteCounts;
-use crate::draws::trace::LOG_PROB;
+use crate::draws::trace::{HAMMING, LOG_PROB};
 use crate::kernel::ScaleUnit;
-use crate::run::Outcome;
-use crate::stats::{Diagnosis, EssSummary, Memory, Movement, Overlap, drift};
+use crate::run::{MAGNETISATION, Outcome};
+use crate::scouts::Elsewhere;
+use crate::stats::{
+    EssSummary, MIN_DRAWS, Memory, Movement, Overlap, drift, ess, exceeds_chance, split_rhat,
+};
 use crate::summary::{ENERGY, ObservableSummary};
-use crate::temper::LadderVerdict;
+use crate::temper::{LadderVerdict, TemperReport};
 use serde::Serialize;
 
 /// Missing the target acceptance by more than this is worth a finding.
@@ -23,6 +28,15 @@ pub const FEWEST_DRAWS: f64 = 400.0;
 pub const LARGEST_RHAT: f64 = 1.05;
 /// How much further apart than by their own slowness chains must be to be in different modes.
 const MODES: f64 = 4.0;
+/// Chains are shown to mix on their own if half of them are worth at least so many draws, and have an R-hat of
+/// their halves of at most the other.
+const MIXES: (f64, f64) = (30.0, 1.1);
+/// Chains that are worth fewer draws on their own tell nothing of each other.
+const TELLING: f64 = 10.0;
+/// Standard errors between a mean and what symmetry says it is.
+const ASYMMETRY: f64 = 4.0;
+/// Share of the chains of annealing that their weights make them worth at least.
+const FEWEST_WEIGHED: f64 = 0.1;
 
 /// Something that deserves attention. Its code for scripts is the name of the variant in kebab-case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,6 +77,13 @@ pub enum Finding {
         /// How many.
         chains: usize,
     },
+    /// log π never changed in chains that moved: the target is flat there, or they go to and fro between few states.
+    Level {
+        /// How many.
+        chains: usize,
+        /// All chains.
+        of: usize,
+    },
     /// Sites that differ between chains and never changed within one.
     Frozen {
         /// How many.
@@ -79,11 +100,42 @@ pub enum Finding {
         /// Steps of warm-up.
         warmup: usize,
     },
-    /// The chains are in different places, and change between them too rarely if at all.
+    /// The chains are in different places, each at home in its own, and change between them too rarely if at all.
     Disagree {
         /// What shows it.
         by: Disagreement,
     },
+    /// The chains differ, and move so slowly that it cannot be told whether they would come to agree.
+    TooSlow {
+        /// The observable that differs most.
+        observable: String,
+        /// Its R-hat; none if it is infinite.
+        rhat: Option<f64>,
+        /// What the draws of a chain are worth on their own.
+        ess: f64,
+    },
+    /// A mean is not what a symmetry of the model says it is: the chains have seen a part of the states.
+    Asymmetric {
+        /// The observable.
+        observable: String,
+        /// Its mean.
+        mean: f64,
+        /// The standard error of the mean; none if it never changed.
+        error: Option<f64>,
+        /// What it is.
+        exact: f64,
+    },
+    /// Chains that were sent from other starts ended in another place.
+    Elsewhere {
+        /// How many.
+        scouts: usize,
+        /// All that were sent.
+        of: usize,
+        /// What shows it.
+        by: Elsewhere,
+    },
+    /// There is one chain, which cannot tell what others would find.
+    OneChain,
     /// Means and errors are rough.
     TooFewDraws {
         /// The observable with the fewest effective draws of all chains together, if these are too
@@ -108,6 +160,20 @@ pub enum Finding {
     Exploration {
         /// The inverse temperature whose chain forgets most slowly.
         beta: f64,
+    },
+    /// The weights of annealed chains differ so much that few of them count.
+    UnequalWeights {
+        /// How many chains there are.
+        chains: usize,
+        /// How many they are worth.
+        effective: f64,
+    },
+    /// Annealing back from the model gives more than annealing towards it: mass was missed.
+    DirectionsApart {
+        /// log Z towards the model, low on average.
+        forward: f64,
+        /// log Z back from it.
+        reverse: f64,
     },
 }
 
@@ -143,6 +209,36 @@ pub enum Disagreement {
         /// Draws between the states that were compared.
         lag: usize,
     },
+}
+
+/// What may help, to be said in the terms of whoever tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Advice {
+    /// So many chains.
+    Chains(usize),
+    /// So many steps of warm-up.
+    Warmup(usize),
+    /// A longer warm-up.
+    LongerWarmup,
+    /// More draws.
+    Draws,
+    /// More steps per draw.
+    Thin,
+    /// A smaller scale.
+    SmallerScale,
+    /// Another sampler.
+    Sampler,
+    /// Another sampler, found by comparing them.
+    Compare,
+    /// A ladder of temperatures.
+    Temper,
+    /// An observable of one's own.
+    Observe,
+    /// More temperatures of annealing.
+    Temperatures,
+    /// log Z by a ladder of temperatures instead of by annealing.
+    LadderForLogZ,
 }
 
 /// Something that looks fine.
@@ -201,9 +297,85 @@ enum Agreement<'a> {
     Agree(f64),
     /// They differ by no more than their own slowness explains.
     Slow(&'a str, f64),
-    /// They differ by more.
+    /// They differ, and what a chain is worth on its own does not tell whether they would come to agree.
+    TooSlow(&'a str, f64, f64),
+    /// They differ although each mixes on its own.
     Modes(&'a str, f64),
     Unknown,
+}
+
+/// The observables that a run is judged by: without the energy, which is log π again, and without the number of
+/// changed sites, which tells of the sampler and not of the target.
+pub(crate) fn judged(
+    observables: &[ObservableSummary],
+) -> impl Iterator<Item = &ObservableSummary> {
+    observables.iter().filter(|one| one.name != ENERGY && one.name != SITES_CHANGED)
+}
+
+/// The observable with the fewest effective draws, in the bulk or the tails.
+pub(crate) fn fewest(observables: &[ObservableSummary]) -> Option<(&str, f64)> {
+    let moving = judged(observables).filter(|one| one.diagnosis.movement == Movement::Moving);
+    moving
+        .filter_map(|observable| Some((observable.name.as_str(), observable.diagnosis.ess()?)))
+        .min_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// The largest R-hat, infinite if chains stand still at different places.
+pub(crate) fn largest_rhat(observables: &[ObservableSummary]) -> Option<f64> {
+    judged(observables).filter_map(|observable| observable.diagnosis.rhat).reduce(f64::max)
+}
+
+/// What the ladder of a tempered run shows about itself.
+pub fn of_ladder(outcome: &Outcome) -> Vec<Finding> {
+    let finding = match outcome.tempering.as_ref().map(TemperReport::verdict) {
+        Some(LadderVerdict::AddRungs { rejection, beta }) => Finding::Barrier { rejection, beta },
+        Some(LadderVerdict::TooSlow { beta }) => Finding::Exploration { beta },
+        Some(LadderVerdict::Fine | LadderVerdict::NotMeasured { .. }) | None => return Vec::new(),
+    };
+    vec![finding]
+}
+
+/// What annealing shows about itself. Chains that went back tell of missing mass only if they started at draws of
+/// the model, or at states that it finds likely.
+pub fn of_annealing(outcome: &AisOutcome) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let Some(forward) = outcome.forward else {
+        return findings;
+    };
+    let (chains, effective) = (outcome.log_weights.len(), forward.effective_chains);
+    if chains > 1 && effective < FEWEST_WEIGHED * chains as f64 {
+        findings.push(Finding::UnequalWeights { chains, effective });
+    }
+    // A single chain tells nothing of its error, and few tell little.
+    if let Some(reverse) = outcome.reverse
+        && let (Some(one), Some(other)) = (forward.standard_error, reverse.standard_error)
+        && let fewest = chains.min(outcome.reverse_chains)
+        && let (gap, error) = (reverse.log_z - forward.log_z, one.hypot(other))
+        && gap > NEGLIGIBLE_GAP
+        && exceeds_chance(gap, error * error * fewest as f64, fewest, CHANCE)
+    {
+        let (forward, reverse) = (forward.log_z, reverse.log_z);
+        findings.push(Finding::DirectionsApart { forward, reverse });
+    }
+    findings
+}
+
+/// Differences of log Z that are of no interest.
+const NEGLIGIBLE_GAP: f64 = 0.02;
+/// Probability of a false alarm.
+const CHANCE: f64 = 1e-4;
+
+/// How chains mix on their own.
+struct OnTheirOwn {
+    /// Mean over chains of what the draws of one are worth.
+    ess: f64,
+    /// Whether that is shown.
+    mixes: bool,
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 impl Evidence<'_> {
@@ -223,28 +395,26 @@ impl Evidence<'_> {
         }
         verdict.findings.extend(self.acceptance());
         verdict.assurances.extend(self.boldest());
-        verdict.findings.extend(self.ladder());
+        verdict.findings.extend(of_ladder(outcome));
         if outcome.stuck.len() == chains {
             return verdict;
         }
         verdict.findings.extend(self.silent_chains());
+        verdict.findings.extend(self.level_chains());
         verdict.findings.extend(self.frozen_sites());
         verdict.findings.extend(self.drift());
         let agreement = self.agreement();
-        let disagreement = match &agreement {
-            Agreement::Modes(name, rhat) => Some(Disagreement::Rhat {
-                observable: (*name).to_owned(),
-                rhat: Some(*rhat).filter(|rhat| rhat.is_finite()),
-            }),
-            _ => self.kept_memory(),
-        };
+        let disagreement = self.disagreement(&agreement);
         let disagree = disagreement.is_some();
-        if let Some(by) = disagreement {
-            verdict.findings.push(Finding::Disagree { by });
-        } else if let Agreement::Agree(rhat) = agreement
+        verdict.findings.extend(disagreement);
+        if let Agreement::Agree(rhat) = agreement
             && chains > 1
+            && !disagree
         {
             verdict.assurances.push(Assurance::Agree { rhat });
+        }
+        if !disagree {
+            verdict.findings.extend(self.asymmetry());
         }
         match self.too_few(&agreement) {
             Some(_) if disagree => {}
@@ -254,7 +424,64 @@ impl Evidence<'_> {
         if self.overlap.is_some_and(|overlap| overlap.memory == Memory::Forgotten) && !disagree {
             verdict.assurances.push(Assurance::Forgotten);
         }
+        verdict.findings.extend((chains == 1).then_some(Finding::OneChain));
         verdict
+    }
+
+    /// A finding if chains differ by more than the fewness of their draws.
+    fn disagreement(&self, agreement: &Agreement<'_>) -> Option<Finding> {
+        let finite = |rhat: f64| Some(rhat).filter(|rhat| rhat.is_finite());
+        match *agreement {
+            Agreement::Modes(name, rhat) => {
+                let (observable, rhat) = (name.to_owned(), finite(rhat));
+                Some(Finding::Disagree { by: Disagreement::Rhat { observable, rhat } })
+            }
+            Agreement::TooSlow(name, rhat, ess) => {
+                let (observable, rhat) = (name.to_owned(), finite(rhat));
+                Some(Finding::TooSlow { observable, rhat, ess })
+            }
+            _ => self.kept_memory().map(|by| Finding::Disagree { by }),
+        }
+    }
+
+    /// A finding if log π never changed in chains that moved.
+    fn level_chains(&self) -> Option<Finding> {
+        let series = self.outcome.trace.log_prob();
+        let level = |chain: &usize| {
+            let moved = !self.outcome.stuck.contains(chain);
+            moved && series[*chain].windows(2).all(|pair| pair[0] == pair[1])
+        };
+        let several = series.first().is_some_and(|chain| chain.len() >= MIN_DRAWS);
+        let chains = (0..series.len()).filter(level).count();
+        (several && chains > 0).then_some(Finding::Level { chains, of: series.len() })
+    }
+
+    /// A finding if a mean is not what a symmetry of the model says.
+    fn asymmetry(&self) -> Option<Finding> {
+        let Outcome { space, symmetric, .. } = self.outcome;
+        if !symmetric || !space.is_uniform() {
+            return None;
+        }
+        let (sites, values) = (space.sites() as f64, space.values() as f64);
+        let exact = |name: &str| match name {
+            MAGNETISATION => Some(0.0),
+            HAMMING => Some(sites * (1.0 - 1.0 / values)),
+            name if is_further_distance(name) => Some(sites * (1.0 - 1.0 / values)),
+            _ => None,
+        };
+        let apart = |one: &ObservableSummary| {
+            let (exact, mean) = (exact(&one.name)?, one.diagnosis.mean?);
+            let off = (mean - exact).abs();
+            let error = one.diagnosis.mcse;
+            let errors = error.map_or(f64::INFINITY, |error| off / error.max(1e-12));
+            let finding = Finding::Asymmetric { observable: one.name.clone(), mean, error, exact };
+            (off > 1e-9 && errors > ASYMMETRY).then_some((errors, finding))
+        };
+        // The mean spin says it best.
+        let found: Vec<_> = self.observables.iter().filter_map(apart).collect();
+        let of_spins = |(_, finding): &&(f64, Finding)| matches!(finding, Finding::Asymmetric { observable, .. } if observable == MAGNETISATION);
+        let worst = || found.iter().max_by(|one, other| one.0.total_cmp(&other.0));
+        found.iter().find(of_spins).or_else(worst).map(|(_, finding)| finding.clone())
     }
 
     fn incomplete(&self) -> Option<Finding> {
@@ -293,35 +520,46 @@ impl Evidence<'_> {
         })
     }
 
-    /// The observables, without the energy, which is log π again.
-    fn judged(&self) -> impl Iterator<Item = &ObservableSummary> {
-        self.observables.iter().filter(|observable| observable.name != ENERGY)
-    }
-
     fn agreement(&self) -> Agreement<'_> {
-        let worst = self
-            .judged()
+        let mut apart: Vec<(&ObservableSummary, f64)> = judged(self.observables)
             .filter_map(|observable| Some((observable, observable.diagnosis.rhat?)))
-            .max_by(|one, other| one.1.total_cmp(&other.1));
-        let Some((observable, rhat)) = worst else {
+            .collect();
+        apart.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let Some(&(worst, rhat)) = apart.first() else {
             return Agreement::Unknown;
         };
         if rhat <= LARGEST_RHAT {
             return Agreement::Agree(rhat);
         }
+        apart.retain(|(_, rhat)| *rhat > LARGEST_RHAT);
+        let several = self.outcome.trace.chains() > 1;
         // Means of half chains worth n draws each differ by chance: R-hat² is about 1 + 1/n.
-        let of_a_half = (self.own_ess(&observable.name) / 2.0).max(1.0);
-        if self.outcome.trace.chains() > 1 && rhat * rhat - 1.0 > MODES / of_a_half {
-            Agreement::Modes(&observable.name, rhat)
-        } else {
-            Agreement::Slow(&observable.name, rhat)
+        let beyond_chance = |rhat: f64, ess: f64| rhat * rhat - 1.0 > MODES / (ess / 2.0).max(1.0);
+        for (observable, rhat) in apart.iter().filter(|_| several) {
+            let own = self.on_their_own(observable);
+            if own.mixes && beyond_chance(*rhat, own.ess) {
+                return Agreement::Modes(&observable.name, *rhat);
+            }
+        }
+        let own = self.on_their_own(worst);
+        match own.ess >= TELLING && !beyond_chance(rhat, own.ess) {
+            true => Agreement::Slow(&worst.name, rhat),
+            false => Agreement::TooSlow(&worst.name, rhat, own.ess),
         }
     }
 
-    /// Mean over chains of what the draws of one chain are worth on their own.
-    fn own_ess(&self, name: &str) -> f64 {
+    /// How chains mix on their own, judged by an observable; by log π if that never moved within a chain.
+    fn on_their_own(&self, observable: &ObservableSummary) -> OnTheirOwn {
+        let name = match observable.diagnosis.movement {
+            Movement::Moving => observable.name.as_str(),
+            Movement::Frozen | Movement::Constant => LOG_PROB,
+        };
         let series = self.outcome.trace.series(name).unwrap_or_default();
-        EssSummary::of_chains(series).mean
+        let worth: Vec<f64> = series.iter().map(|chain| ess(chain).value()).collect();
+        let mean = worth.iter().sum::<f64>() / worth.len().max(1) as f64;
+        let rhats = series.iter().map(|chain| split_rhat(&[chain]).unwrap_or(f64::INFINITY));
+        let mixes = median(worth) >= MIXES.0 && median(rhats.collect()) <= MIXES.1;
+        OnTheirOwn { ess: mean, mixes }
     }
 
     /// What a place in different modes looks like in whole states.
@@ -334,24 +572,12 @@ impl Evidence<'_> {
         })
     }
 
-    /// The observable with the fewest effective draws, in the bulk or the tails.
-    fn fewest(&self) -> Option<(&str, f64)> {
-        let moving = self.judged().filter(|o| o.diagnosis.movement == Movement::Moving);
-        moving
-            .filter_map(|observable| {
-                let Diagnosis { ess_bulk, ess_tail, .. } = observable.diagnosis;
-                let fewer = [ess_bulk, ess_tail].into_iter().flatten().reduce(f64::min)?;
-                Some((observable.name.as_str(), fewer))
-            })
-            .min_by(|one, other| one.1.total_cmp(&other.1))
-    }
-
     fn too_few(&self, agreement: &Agreement<'_>) -> Option<Finding> {
         let named = |(name, number): (&str, f64)| (name.to_owned(), number);
-        let fewest = self.fewest().filter(|(_, ess)| *ess < FEWEST_DRAWS).map(named);
+        let fewest = fewest(self.observables).filter(|(_, ess)| *ess < FEWEST_DRAWS).map(named);
         let rhat = match agreement {
             Agreement::Slow(name, rhat) => Some(named((name, *rhat))),
-            Agreement::Agree(_) | Agreement::Modes(..) | Agreement::Unknown => None,
+            _ => None,
         };
         let fading = self.overlap.filter(|overlap| overlap.memory == Memory::Fading);
         let resembles = fading.map(|overlap| overlap.lag / 2);
@@ -360,7 +586,7 @@ impl Evidence<'_> {
     }
 
     fn enough(&self) -> Option<Assurance> {
-        let (name, ess) = self.fewest()?;
+        let (name, ess) = fewest(self.observables)?;
         Some(Assurance::Enough { observable: name.to_owned(), ess })
     }
 
@@ -391,17 +617,6 @@ impl Evidence<'_> {
         boldest.then_some(Assurance::Boldest { acceptance, target })
     }
 
-    /// A finding if the ladder of a tempered run is not fine.
-    fn ladder(&self) -> Option<Finding> {
-        match self.outcome.tempering.as_ref()?.verdict() {
-            LadderVerdict::AddRungs { rejection, beta } => {
-                Some(Finding::Barrier { rejection, beta })
-            }
-            LadderVerdict::TooSlow { beta } => Some(Finding::Exploration { beta }),
-            LadderVerdict::Fine | LadderVerdict::NotMeasured { .. } => None,
-        }
-    }
-
     /// A finding if tuning missed its target without a reason to.
     fn acceptance(&self) -> Option<Finding> {
         let (acceptance, target) = self.missed_acceptance()?;
@@ -422,6 +637,42 @@ impl Evidence<'_> {
 }
 
 impl Finding {
+    /// Whether it says that chains do not agree, so that what their draws are worth is not known.
+    pub fn voids_effective_draws(&self) -> bool {
+        matches!(
+            self,
+            Self::Stuck { .. } | Self::Frozen { .. } | Self::Disagree { .. } | Self::TooSlow { .. }
+        )
+    }
+
+    /// Whether it says that a part of the states was not seen.
+    pub(crate) fn is_partial(&self) -> bool {
+        matches!(self, Self::Incomplete { .. } | Self::Asymmetric { .. })
+            || self.voids_effective_draws()
+    }
+
+    /// What may help, the first thing first.
+    pub fn advice(&self) -> Vec<Advice> {
+        match self {
+            Self::Stuck { .. } => vec![Advice::SmallerScale, Advice::Sampler],
+            Self::Silent { .. } => vec![Advice::Observe],
+            Self::Level { .. } => vec![Advice::Sampler],
+            Self::Frozen { .. } => vec![Advice::Draws, Advice::Sampler],
+            Self::ShortWarmup { warmup, .. } => vec![Advice::Warmup((4 * warmup).max(1000))],
+            Self::Disagree { .. } | Self::Elsewhere { .. } | Self::Asymmetric { .. } => {
+                vec![Advice::Temper, Advice::Compare]
+            }
+            Self::TooSlow { .. } => vec![Advice::Compare, Advice::Thin],
+            Self::OneChain => vec![Advice::Chains(4)],
+            Self::TooFewDraws { .. } => vec![Advice::Draws, Advice::Compare],
+            Self::Barrier { .. } => vec![Advice::Temper, Advice::LongerWarmup],
+            Self::Exploration { .. } => vec![Advice::Sampler, Advice::Thin],
+            Self::UnequalWeights { .. } => vec![Advice::Temperatures, Advice::LadderForLogZ],
+            Self::DirectionsApart { .. } => vec![Advice::LadderForLogZ, Advice::Temperatures],
+            Self::Incomplete { .. } | Self::Acceptance { .. } => Vec::new(),
+        }
+    }
+
     /// Its code, for scripts.
     pub fn code(&self) -> &'static str {
         match self {
@@ -433,19 +684,38 @@ impl Finding {
             Self::ShortWarmup { .. } => "short-warmup",
             Self::Disagree { .. } => "disagree",
             Self::TooFewDraws { .. } => "too-few-draws",
+            Self::Level { .. } => "level",
+            Self::TooSlow { .. } => "too-slow",
+            Self::Asymmetric { .. } => "asymmetric",
+            Self::Elsewhere { .. } => "elsewhere",
+            Self::OneChain => "one-chain",
+            Self::UnequalWeights { .. } => "unequal-weights",
+            Self::DirectionsApart { .. } => "directions-apart",
             Self::Barrier { .. } => "barrier",
             Self::Exploration { .. } => "exploration",
         }
     }
 }
 
+/// Whether an observable is the distance to one of the further reference states.
+pub fn is_further_distance(name: &str) -> bool {
+    name.strip_prefix(HAMMING).is_some_and(|rest| rest.starts_with('_'))
+}
+
 /// An observable's name as people say it.
 pub fn plain_name(name: &str) -> &str {
     match name {
         LOG_PROB => "log π",
-        crate::draws::trace::HAMMING => "the Hamming distance",
+        HAMMING => "the Hamming distance",
+        name if is_further_distance(name) => "a Hamming distance",
         name => name,
     }
+}
+
+/// A number with three digits that count.
+fn significant(number: f64) -> String {
+    let digits = if number == 0.0 { 0 } else { 2 - number.abs().log10().floor() as i32 };
+    format!("{number:.*}", digits.clamp(0, 12) as usize)
 }
 
 /// An R-hat as people write it.
@@ -546,6 +816,53 @@ impl std::fmt::Display for Finding {
                     fewest.into_iter().chain(rhat).chain(resembles).collect();
                 write!(f, "too few draws: {}; means and errors are rough", reasons.join(", and "))
             }
+            Self::Level { chains, of } => write!(
+                f,
+                "log π was the same in all draws of {chains} of {of} {}: the target is flat there, or \
+                 the sampler goes to and fro between few states",
+                if *of == 1 { "chain, which moved" } else { "chains, which moved" }
+            ),
+            Self::TooSlow { observable, rhat, ess } => write!(
+                f,
+                "the chains are too slow to tell whether they agree: R-hat of {} is {}, and a chain is \
+                 worth {ess:.0} independent draws on its own",
+                plain_name(observable),
+                number(*rhat)
+            ),
+            Self::Asymmetric { observable, mean, error, exact } => {
+                let error = error.map_or(String::new(), |error| format!(" ± {}", significant(error)));
+                write!(
+                    f,
+                    "the chains have seen a part of the states only: the model is the same with its values \
+                     exchanged, so the mean of {} is {}, and not {}{error}",
+                    plain_name(observable),
+                    significant(*exact),
+                    significant(*mean)
+                )
+            }
+            Self::Elsewhere { scouts, of, by: Elsewhere { observable, here, there } } => write!(
+                f,
+                "there is a place that no chain came to: of {of} that were sent from other starts {scouts} \
+                 ended where the mean of {} is {}, and not {}",
+                plain_name(observable),
+                significant(*there),
+                significant(*here)
+            ),
+            Self::OneChain => f.write_str(
+                "one chain cannot tell whether others would find the same: whatever it did not visit is \
+                 missing from every number, errors included",
+            ),
+            Self::UnequalWeights { chains, effective } => write!(
+                f,
+                "the weights of the chains differ so much that {chains} count for {effective:.1}: log Z is \
+                 likely too low, and its standard error too"
+            ),
+            Self::DirectionsApart { forward, reverse } => write!(
+                f,
+                "the way back gives a log Z that is {:.2} nats larger ({reverse:.2}, not {forward:.2}), \
+                 more than the errors explain: chains on their way miss a part of the mass",
+                reverse - forward
+            ),
             Self::Barrier { rejection, beta } => {
                 let (rejection, beta) = (*rejection, *beta);
                 LadderVerdict::AddRungs { rejection, beta }.fmt(f)

@@ -7,6 +7,7 @@
 
 pub mod block_gibbs;
 mod chains;
+pub mod cluster;
 pub mod conditional;
 pub mod dlmc;
 pub mod dlmcf;
@@ -32,7 +33,9 @@ pub mod row;
 pub mod rows;
 pub mod solver;
 mod sum_tree;
+pub mod swendsen_wang;
 pub mod traits;
+pub mod wolff;
 
 pub use chains::{ChainMut, Chains, StepReport};
 pub use journal::{Journal, SiteChange};

@@ -27,8 +27,8 @@
 //! Data flows through the modules in this order, and imports go only this way: `space` and
 //! [`rng`], [`model`], [`kernel`], `sampler`, `tune`, `engine`, [`draws`], [`run`], `store`,
 //! [`ais`], `summary`. Draws go to memory ([`Trace`]) or, with the feature `zarr`, to disk (`store`),
-//! from where a run can be resumed. Beside them, [`data`] reads images and [`train`] learns an RBM from
-//! them; [`dbn`] puts one RBM on another; [`ais`] finds normalisers, and with them likelihoods.
+//! from where a run can be resumed. [`ais`] finds normalisers, and with them likelihoods. Models are learnt from
+//! data by the crate `saltus-learn`.
 //!
 //! # Where to look
 //!
@@ -65,10 +65,9 @@ mod adjacency;
 pub mod ais;
 mod balancing;
 mod base;
+pub mod choose;
 mod closeness;
 mod control;
-pub mod data;
-pub mod dbn;
 pub mod draws;
 #[doc(hidden)]
 pub mod engine;
@@ -88,6 +87,7 @@ pub mod rng;
 pub mod run;
 #[doc(hidden)]
 pub mod sampler;
+mod scouts;
 #[cfg(test)]
 mod skeletons;
 #[doc(hidden)]
@@ -100,7 +100,6 @@ pub mod summary;
 pub mod temper;
 #[doc(hidden)]
 pub mod tensor_file;
-pub mod train;
 #[doc(hidden)]
 pub mod tune;
 mod workers;
@@ -119,7 +118,7 @@ pub use model::independent::Independent;
 pub use model::lattice::Lattice;
 pub use model::pairwise::Pairwise;
 pub use model::rbm::Rbm;
-pub use model::{Differences, Model, Rung, Sweep};
+pub use model::{Differences, Model, Rung, Sweep, Work};
 pub use space::{Space, States};
 
 // How chains move.
@@ -135,6 +134,7 @@ pub use rng::{ChainRng, Stream};
 pub use sampler::{Method, Sampler, SamplerError};
 
 // Runs.
+pub use choose::{Choice, Trial};
 pub use control::{Control, Ended, Reached, Seconds};
 pub use run::{Checkpoint, ModelRef, Outcome, Progress, Run, RunError, Settings};
 pub use tune::Round;
@@ -149,7 +149,11 @@ pub use draws::sites::{SiteCounts, Sites};
 pub use draws::trace::Trace;
 
 // What a run came to.
-pub use finding::{AcceptanceCause, Assurance, Disagreement, Finding, plain_name};
+pub use finding::{
+    AcceptanceCause, Advice, Assurance, Disagreement, Finding, is_further_distance, of_annealing,
+    of_ladder, plain_name,
+};
+pub use scouts::{Elsewhere, Scouts};
 pub use summary::{ObservableSummary, Summary};
 
 /// The examples of the READMEs and of the book are tests.

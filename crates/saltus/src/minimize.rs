@@ -324,7 +324,8 @@ impl<'a, M: Model> Minimize<'a, M> {
     }
 
     /// Where to begin and to end: the largest change that a site can make is accepted every other time at
-    /// first, and the smallest one in a hundred in the end.
+    /// first, and the smallest one in a thousand in the end. With one in a hundred a lattice of ±1 couplings (Gset's G11) is left with
+    /// pairs of defects that cost it ten cuts.
     fn temperatures(&self) -> Result<(f64, f64), RunError> {
         let model = self.model;
         let space = model.space();
@@ -349,7 +350,7 @@ impl<'a, M: Model> Minimize<'a, M> {
         let (Some(largest), Some(small)) = (changes.last(), changes.get(changes.len() / 20)) else {
             return Ok((1.0, 1.0));
         };
-        let (first, last) = (std::f64::consts::LN_2 / largest, 100f64.ln() / small);
+        let (first, last) = (std::f64::consts::LN_2 / largest, 1000f64.ln() / small);
         Ok((first, last.max(first)))
     }
 

@@ -4,6 +4,7 @@
 pub mod callable;
 mod checkerboard;
 pub mod clamped;
+pub mod couplings;
 pub(crate) mod dense;
 pub mod edge_list;
 pub mod erased;
@@ -18,22 +19,29 @@ pub mod independent;
 mod lanes;
 pub mod lattice;
 pub mod one_hot;
+mod pair_rows;
 pub mod pairwise;
 pub mod paper;
+pub mod polynomial;
 pub mod rbm;
 mod sweep;
 pub(crate) mod sweeper;
+mod work;
 
 pub use sweep::{Sweep, SweptChains};
+pub use work::Work;
 
 use crate::adjacency::Adjacency;
 use crate::base::Base;
 use crate::error::ModelError;
+use crate::model::couplings::Couplings;
 use crate::model::factor::Factor;
 use crate::model::fixed_sum::FixedSum;
+use crate::model::rbm::Rbm;
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Which differences a sampler is given: the true ones, or a first-order estimate.
 ///
@@ -207,6 +215,11 @@ pub trait Model: Send + Sync {
         self.block_size(chains)
     }
 
+    /// What its answers cost, counted from its sizes: by this samplers are chosen, and nothing else.
+    fn work(&self) -> Work {
+        Work::unknown(self.space().diff_len())
+    }
+
     /// Draws a state to start a chain from; uniform unless the model knows better.
     fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
         let space = self.space();
@@ -224,9 +237,34 @@ pub trait Model: Send + Sync {
         }
     }
 
+    /// Whether log π stays the same when all sites exchange their values alike, whichever values these
+    /// are: spins that are all flipped, colours that change names. Then every value of a site is equally
+    /// likely, and a run whose means say otherwise has not seen all states.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
     /// log π as a sum of tables over few sites, if it is one: then sums over all states may be had
     /// by elimination.
     fn factors(&self) -> Option<Vec<Factor>> {
+        None
+    }
+
+    /// log π as couplings of pairs without frustration, by which clusters of sites can be redrawn; the error
+    /// says why it has none. From its tables unless the model knows better.
+    fn couplings(&self) -> Result<Arc<Couplings>, ModelError> {
+        match self.factors() {
+            Some(factors) => Couplings::new(self.space(), &factors).map(Arc::new),
+            None => Err(ModelError::invalid(
+                "clusters are for pairs of sites, but log π is not known to be a sum over pairs: gibbs or dlmc \
+                 sample it",
+            )),
+        }
+    }
+
+    /// The restricted Boltzmann machine that it is, if it is one: then all hidden units and all sites can be redrawn in
+    /// turn.
+    fn rbm(&self) -> Option<&Rbm> {
         None
     }
 

@@ -546,6 +546,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             traits,
             tempering,
             rung_draws,
+            symmetric: self.model.is_symmetric(),
             threads: workers.threads(),
             scale: driver.scale,
             acceptance: per_step(|chain| chain.sums.acceptance),

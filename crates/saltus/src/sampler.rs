@@ -77,6 +77,9 @@ methods! {
     Hb, hb, hamming_ball: "Hamming ball of radius one in blocks of ten.";
     Bg, bg, block_gibbs: "Block Gibbs with blocks of two.";
     Gibbs, gibbs, gibbs: "Gibbs sweeps.";
+    Sw, sw, swendsen_wang: "Swendsen–Wang: all clusters of pairs without frustration.";
+    Wolff, wolff, wolff: "Wolff: one cluster of pairs without frustration.";
+    Layers, layers, layers: "Gibbs by layers, of RBMs.";
     Lb1, lb1, lb1: "Locally balanced, one site, exact differences.";
     Gwg, gwg, gwg: "Gibbs with gradients, one site.";
     Dld, dld, jump_process: "The jump process itself, whose states are weighted.";
@@ -159,6 +162,12 @@ impl Sampler {
     /// Fails with a sentence if it cannot move chains of a model as it is set.
     pub fn suits<M: Model>(&self, model: &M) -> Result<(), SamplerError> {
         self.check(model.space())?;
+        let knows = match self.method {
+            Method::Sw | Method::Wolff => model.couplings().map(|_| ()),
+            Method::Layers => kernel::layers::rbm_of(model).map(|_| ()),
+            _ => Ok(()),
+        };
+        knows.map_err(|error| SamplerError(error.to_string()))?;
         if !model.sums().is_empty() && !self.method.changes_pairs() {
             return Err(SamplerError(format!(
                 "{self} changes sites that cannot change alone, because their sum is fixed: gibbs, bg and \
@@ -169,15 +178,22 @@ impl Sampler {
     }
 }
 
-/// Fails with a sentence if no path from independent sites leads to a model.
-pub(crate) fn check_path<M: Model>(model: &M) -> Result<(), SamplerError> {
-    match model.sums() {
-        [] => Ok(()),
-        _ => Err(SamplerError(
-            "temperatures begin at independent sites, of which next to none have the fixed sums: sample \
-             without a ladder, or minimize"
-                .to_owned(),
-        )),
+impl Sampler {
+    /// Fails with a sentence if it cannot go along the path from independent sites to a model.
+    pub(crate) fn suits_path<M: Model>(&self, model: &M) -> Result<(), SamplerError> {
+        self.suits(model)?;
+        let refused = |reason: &str| Err(SamplerError(reason.to_owned()));
+        match (self.method, model.sums()) {
+            (Method::Layers, _) => refused(
+                "layers warms hidden units and sites together, which is another path than that of temperatures: \
+                 dlmc or gibbs go along it",
+            ),
+            (_, []) => Ok(()),
+            _ => refused(
+                "temperatures begin at independent sites, of which next to none have the fixed sums: sample \
+                 without a ladder, or minimize",
+            ),
+        }
     }
 }
 
@@ -240,6 +256,11 @@ impl Method {
     /// Whether it has a balancing function to choose.
     pub fn is_balanced(self) -> bool {
         self.anywhere().is_balanced
+    }
+
+    /// Whether it moves chains of any model; the others know how theirs is made.
+    pub fn is_general(self) -> bool {
+        self.kind() != Kind::Structure
     }
 
     /// Whether it makes its rows by a solver that can be chosen.

@@ -264,6 +264,11 @@ impl<'a> States<'a> {
         &self.bytes[chain * self.sites..(chain + 1) * self.sites]
     }
 
+    /// All states as bytes, chain after chain.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// The states, chain after chain.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
         self.bytes.chunks_exact(self.sites)

@@ -24,6 +24,7 @@ pub use chains::{ChainSummary, combined_ess, mcse_mean, split_rhat, summarise};
 pub use diagnosis::{Diagnosis, Movement, diagnose, diagnose_sites};
 pub use drift::drift;
 pub use ess::{Ess, EssEstimator, EssSummary, autocorrelation, ess};
+pub(crate) use overlap::exceeds_chance;
 pub use overlap::{Memory, Overlap};
 pub use running::{Running, running_ess, running_rhat};
 pub use weighted::{diagnose_weighted, linearised, weighted_ess, weighted_ess_of_chains};

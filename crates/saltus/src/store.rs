@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `posterior/NAME` | chain, draw | every observable but log π |
 //! | `posterior/state` | chain, draw, site | whole states, if they are kept as bytes |
-//! | `posterior/state_bits` | chain, draw, byte | whole states of two values, if they are kept as bits |
+//! | `packed/state_bits` | chain, draw, byte | whole states of two values, if they are kept as bits |
 //! | `sample_stats/lp` | chain, draw | log π |
 //! | `sample_stats/NAME` | chain, draw | each of [`STATISTICS`](crate::draws::sink::STATISTICS) |
 //! | `warmup/steps`, `scale`, `acceptance` | round | the rounds of warm-up |

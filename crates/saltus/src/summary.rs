@@ -1,14 +1,17 @@
 //! The numbers of a run that people and scripts read, and what to say about them in words.
 
 use crate::balancing::Balancing;
+use crate::control::Control;
 use crate::control::Seconds;
 use crate::draws::sink::SITES_CHANGED;
 use crate::draws::sites::SiteCounts;
 use crate::draws::trace::{Trace, WEIGHT};
-use crate::finding::{Assurance, Evidence, Finding};
+use crate::finding::{Assurance, Evidence, Finding, fewest, largest_rhat};
 use crate::kernel::solver::Solver;
 use crate::kernel::{Kind, ScaleUnit};
+use crate::model::Model;
 use crate::run::Outcome;
+use crate::scouts::Scouts;
 use crate::stats::{
     Diagnosis, EssSummary, Overlap, diagnose, diagnose_weighted, split_rhat, summarise,
     weighted_ess_of_chains,
@@ -73,12 +76,21 @@ pub struct Summary {
     pub evaluations_per_step: f64,
     /// Evaluations per step that were really made.
     pub evaluations_performed_per_step: f64,
-    /// Mean ESS of a chain per evaluation (counted as in the paper) of that chain.
-    pub ess_per_evaluation: f64,
+    /// Mean ESS of a chain per evaluation (counted as in the paper) of that chain; none where the chains do not agree
+    /// and effective draws mean nothing, like the next two.
+    pub ess_per_evaluation: Option<f64>,
     /// Mean ESS of a chain per second of wall time of the draws and of summing them up.
-    pub ess_per_second: f64,
+    pub ess_per_second: Option<f64>,
     /// ESS of all chains together per second of wall time of the draws and of summing them up.
-    pub ess_of_all_chains_per_second: f64,
+    pub ess_of_all_chains_per_second: Option<f64>,
+    /// What the draws of all chains are worth for the observable for which they are worth least.
+    pub effective_draws: Option<EffectiveDraws>,
+    /// The same per second of wall time of the draws and of summing them up; none where the chains do not agree, like the next.
+    pub effective_draws_per_second: Option<f64>,
+    /// The same per evaluation, counted as in the paper.
+    pub effective_draws_per_evaluation: Option<f64>,
+    /// The largest rank-normalised R-hat of an observable; none if nothing moved, or if it is infinite.
+    pub largest_rhat: Option<f64>,
     /// Wall time.
     pub seconds: Seconds,
     /// Wall time of the draws per chain, site and step, in nanoseconds.
@@ -100,6 +112,9 @@ pub struct Summary {
     /// What the ladder showed, if the run was tempered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tempering: Option<TemperReport>,
+    /// What chains from other starts came to, if some were sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scouts: Option<Scouts>,
     /// What deserves attention.
     pub findings: Vec<Finding>,
     /// Whether nothing does.
@@ -117,6 +132,15 @@ pub struct ObservableSummary {
     /// Mean, error, effective sample sizes, R-hat.
     #[serde(flatten)]
     pub diagnosis: Diagnosis,
+}
+
+/// What the draws of all chains together are worth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EffectiveDraws {
+    /// The observable for which they are worth least.
+    pub observable: String,
+    /// Effective draws of its bulk or its tails, whichever are fewer.
+    pub ess: f64,
 }
 
 /// Effective sample size over chains.
@@ -222,6 +246,13 @@ impl Summary {
         // The name of one of ours, unless somebody else's kernel has taken its place.
         let ours = settings.sampler.method.name() == outcome.traits.name;
         let per = |amount: f64, of: f64| if of > 0.0 { amount / of } else { 0.0 };
+        let means_something = !verdict.findings.iter().any(Finding::voids_effective_draws);
+        let worth = |amount: f64, of: f64| means_something.then(|| per(amount, of));
+        let all_steps = steps * trace.chains() as f64;
+        let least = fewest(&observables);
+        let effective_draws =
+            least.map(|(name, ess)| EffectiveDraws { observable: name.to_owned(), ess });
+        let of_least = |amount: f64| least.and_then(|(_, ess)| worth(ess, amount));
         let site_steps = steps * (trace.chains() * space.sites()) as f64;
         let seconds = Seconds { summary: began.elapsed().as_secs_f64(), ..outcome.seconds };
         let waited = seconds.draws + seconds.summary;
@@ -248,9 +279,14 @@ impl Summary {
             rhat: rhat.filter(|rhat| rhat.is_finite()),
             evaluations_per_step,
             evaluations_performed_per_step: outcome.evaluations_performed_per_step,
-            ess_per_evaluation: per(ess.mean, steps * evaluations_per_step),
-            ess_per_second: per(ess.mean, waited),
-            ess_of_all_chains_per_second: per(ess.mean * trace.chains() as f64, waited),
+            ess_per_evaluation: worth(ess.mean, steps * evaluations_per_step),
+            ess_per_second: worth(ess.mean, waited),
+            ess_of_all_chains_per_second: worth(ess.mean * trace.chains() as f64, waited),
+            effective_draws_per_second: of_least(waited),
+            effective_draws_per_evaluation: of_least(all_steps * evaluations_per_step),
+            effective_draws,
+            largest_rhat: largest_rhat(&observables).filter(|rhat| rhat.is_finite()),
+            scouts: None,
             seconds,
             ns_per_site_step: per(seconds.draws * 1e9, site_steps),
             log_prob,
@@ -264,6 +300,38 @@ impl Summary {
             overlap,
             tempering: outcome.tempering.clone(),
             ess: EssOverChains { mean: ess.mean, min: ess.min, sd: ess.sd },
+        }
+    }
+
+    /// Sends scouts from other starts, a part of the run's time, to look for a place that no chain came to; a finding
+    /// if there is one. Nothing where the chains themselves show that they have not seen everything.
+    ///
+    /// ```
+    /// use saltus::{Control, Lattice, Pairwise, Run, Sampler, Settings, Summary};
+    /// // Cold spins in a small field, all chains in one of the two modes.
+    /// let model = Pairwise::ising_lattice(Lattice::periodic(4, 4)?, 0.8, vec![0.05; 16])?;
+    /// let settings = Settings { chains: 4, warmup: 100, draws: 1000, ..Sampler::gibbs().into() };
+    /// let outcome = Run::new(&model, settings).start_from(vec![1; 64]).go()?;
+    /// let mut summary = Summary::new("ising", &outcome);
+    /// assert!(summary.converged);
+    /// summary.scout(&model, &outcome, || Control::Continue);
+    /// assert_eq!(summary.findings[0].code(), "elsewhere");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scout<M: Model>(
+        &mut self,
+        model: &M,
+        outcome: &Outcome,
+        monitor: impl FnMut() -> Control + Send,
+    ) {
+        if self.findings.iter().any(Finding::is_partial) {
+            return;
+        }
+        self.scouts = Scouts::send(model, outcome, self, monitor);
+        if let Some(Scouts { sent, elsewhere, by: Some(by) }) = &self.scouts {
+            let (scouts, of, by) = (*elsewhere, *sent, by.clone());
+            self.findings.insert(0, Finding::Elsewhere { scouts, of, by });
+            self.converged = false;
         }
     }
 }

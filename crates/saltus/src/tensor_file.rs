@@ -91,6 +91,32 @@ pub struct Tensors<'b> {
     tensors: SafeTensors<'b>,
 }
 
+/// Arrays of floats by name, from a file of any kind. Errors are reasons alone.
+pub(crate) trait NamedTensors {
+    /// Whether there is one of that name.
+    fn contains(&self, name: &str) -> bool;
+
+    /// The numbers and the shape of one, of 32 bits or turned into such.
+    fn floats(&self, name: &str) -> Result<(Vec<f32>, Vec<usize>), String>;
+
+    /// The numbers of one that must have this shape.
+    fn floats_of_shape(&self, name: &str, expected: &[usize]) -> Result<Vec<f32>, String> {
+        let (numbers, shape) = self.floats(name)?;
+        expect_shape(name, &shape, expected)?;
+        Ok(numbers)
+    }
+}
+
+impl NamedTensors for Tensors<'_> {
+    fn contains(&self, name: &str) -> bool {
+        self.contains(name)
+    }
+
+    fn floats(&self, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {
+        self.floats(name)
+    }
+}
+
 impl<'b> Tensors<'b> {
     /// Fails unless these are the bytes of a whole file.
     pub fn new(bytes: &'b [u8]) -> Result<Self, String> {
@@ -160,7 +186,7 @@ impl<'b> Tensors<'b> {
 }
 
 /// A float of 16 bits (IEEE 754 binary16): a sign, five bits of exponent, ten of fraction.
-fn half_to_single(half: u16) -> f32 {
+pub(crate) fn half_to_single(half: u16) -> f32 {
     let sign = if half >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(half >> 10 & 31), f32::from(half & 1023) / 1024.0);
     sign * match exponent {

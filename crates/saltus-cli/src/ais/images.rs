@@ -3,9 +3,9 @@
 use super::subject::Subject;
 use crate::arguments::{AisArguments, BinariseArgument};
 use crate::failure::Failure;
+use crate::train::unknown;
 use saltus::Space;
-use saltus::ais::draw_examples;
-use saltus::data::{Dataset, Examples};
+use saltus_learn::data::{Coding, Dataset, Examples, draw_examples};
 use std::path::Path;
 
 /// The states of the test images, one after the other; none without data.
@@ -27,7 +27,7 @@ pub fn test_images(
     let (examples, rows, columns) = match subject {
         #[cfg(feature = "deep")]
         Subject::Deep(_) => of_deep_models(arguments, data, name, space)?,
-        _ => of_machines(arguments, data, name, space)?,
+        _ => of_rbms(arguments, data, name, space)?,
     };
     if examples.space() != space {
         let (sites, values) = (space.sites(), space.values());
@@ -41,18 +41,17 @@ pub fn test_images(
     Ok(draw_examples(&examples, examples.count(), seed))
 }
 
-fn of_machines(
+fn of_rbms(
     arguments: &AisArguments,
     data: &Path,
     name: &str,
     space: &Space,
 ) -> Result<(Examples, usize, usize), Failure> {
-    let dataset: Dataset =
-        name.parse().map_err(|error: String| Failure::Usage(format!("--dataset: {error}")))?;
+    let dataset = Dataset::named(name);
     let binarisation = arguments.binarise.unwrap_or(BinariseArgument::Threshold).into();
-    let images = dataset.test_images(data)?;
-    let (rows, columns) = (images.rows, images.columns);
-    Ok((Examples::from_images(images, space.values(), binarisation)?, rows, columns))
+    let coding = Coding { values: Some(space.values()), binarisation };
+    let split = dataset.test(data, coding).map_err(|error| unknown(&dataset, error))?;
+    Ok((split.training, split.rows, split.columns))
 }
 
 #[cfg(feature = "deep")]
@@ -62,15 +61,14 @@ fn of_deep_models(
     name: &str,
     space: &Space,
 ) -> Result<(Examples, usize, usize), Failure> {
-    use saltus_nn::data::Dataset;
     if arguments.binarise.is_some() {
         return Err(Failure::Usage(
             "--binarise is about RBMs: a deep model sees images as its training did".to_owned(),
         ));
     }
     let dataset = Dataset::named(name);
-    let levels = (space.values() > 2).then_some(space.values());
-    let split = dataset.load(data, levels)?;
+    let values = (space.values() > 2).then_some(space.values());
+    let split = dataset.load(data, Coding { values, ..Coding::DRAWN })?;
     let test = split.test.ok_or_else(|| {
         Failure::Failed(format!("{name} has no test images: test-images-idx3-ubyte belongs there"))
     })?;

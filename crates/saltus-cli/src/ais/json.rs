@@ -1,7 +1,8 @@
 //! What scripts are told of an estimated normaliser.
 
-use super::report::{Estimation, Found, ReverseFrom, likelihood};
+use super::report::{Estimation, Found, ReverseFrom, likelihood, warnings};
 use crate::failure::Failure;
+use saltus::{Finding, of_annealing};
 use serde::Serialize;
 use std::io::Write;
 
@@ -28,6 +29,11 @@ struct Json {
     effective_chains_reverse: Option<f64>,
     reverse_from: Option<ReverseFrom>,
     log_z_exact: Option<f64>,
+    /// Three errors below the one and above the other.
+    lower: Option<f64>,
+    upper: Option<f64>,
+    findings: Vec<Finding>,
+    warnings: Vec<String>,
     dataset: Option<String>,
     images: usize,
     /// Nats per image, with `log_z`.
@@ -68,6 +74,10 @@ pub fn print_json(about: &Estimation<'_>, found: &Found) -> Result<(), Failure> 
         effective_chains_reverse: reverse.map(|reverse| reverse.effective_chains),
         reverse_from: found.reverse_from.filter(|_| reverse.is_some()),
         log_z_exact: found.log_z_exact,
+        lower: forward.and_then(|found| Some(found.log_z - 3.0 * found.standard_error?)),
+        upper: reverse.and_then(|found| Some(found.log_z + 3.0 * found.standard_error?)),
+        findings: outcome.map(of_annealing).unwrap_or_default(),
+        warnings: warnings(found),
         dataset: about.arguments.dataset.clone(),
         images: about.images,
         log_likelihood: estimated.as_ref().map(|likelihood| likelihood.nats),

@@ -1,13 +1,14 @@
 //! What is said of an estimated normaliser: before annealing and after it.
 
 use super::subject::Subject;
+use crate::advice;
 use crate::arguments::{AisArguments, Transition};
 use crate::failure::Failure;
 use crate::number::{short, with_error};
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::{Cell, CellAlignment};
 use saltus::ais::{AisOutcome, AisSettings, Estimate};
-use saltus::{Ended, Space};
+use saltus::{Ended, Space, of_annealing};
 use serde::Serialize;
 use std::io::Write;
 
@@ -31,6 +32,8 @@ pub enum ReverseFrom {
     Exact,
     /// At images, which are draws of the RBM only as far as it has learnt them.
     Data,
+    /// At states that short chains found, which are no draws of the model.
+    Found,
 }
 
 /// What came out.
@@ -123,7 +126,7 @@ pub fn print_text(about: &Estimation<'_>, found: &Found) -> Result<(), Failure> 
     write!(out, "{}", table(about, found, forward))?;
     let stopped = (!found.is_complete(about))
         .then(|| "Stopped before all images were looked at: there is no likelihood.".to_owned());
-    let warnings = warnings(about.settings.chains, found, forward);
+    let warnings = warnings(found);
     for warning in warnings.into_iter().chain(stopped) {
         write!(out, "{}", wrap(&warning, "• ", "  "))?;
     }
@@ -159,6 +162,7 @@ fn table(about: &Estimation<'_>, found: &Found, forward: Estimate) -> String {
     if let Some(reverse) = found.outcome.as_ref().and_then(|outcome| outcome.reverse) {
         let from = match found.reverse_from {
             Some(ReverseFrom::Exact) => "from exact draws; high on average",
+            Some(ReverseFrom::Found) => "from far starts; larger if mass is missed",
             _ => "from images; high if the RBM has learnt them",
         };
         row("… in reverse", estimate(&reverse), from.to_owned());
@@ -172,6 +176,10 @@ fn table(about: &Estimation<'_>, found: &Found, forward: Estimate) -> String {
         short(forward.effective_chains.round()),
         format!("of {chains}, by the spread of their weights"),
     );
+    if let Some(reverse) = found.outcome.as_ref().and_then(|outcome| outcome.reverse) {
+        let effective = short(reverse.effective_chains.round());
+        row("… in reverse", effective, "of those that went back".to_owned());
+    }
     if let Some(likelihood) = likelihood(about, found, Some(forward.log_z)) {
         let bound = if about.subject.is_bounded() { " at least;" } else { "" };
         row(
@@ -193,34 +201,17 @@ fn table(about: &Estimation<'_>, found: &Found, forward: Estimate) -> String {
     finish(&mut table)
 }
 
-/// Standard errors between the two directions that are taken as disagreement.
-const DISAGREEMENT: f64 = 4.0;
+/// What deserves attention.
+pub fn warnings(found: &Found) -> Vec<String> {
+    let findings = found.outcome.as_ref().map(of_annealing).unwrap_or_default();
+    let told = findings.iter().map(|finding| capitalised(&advice::sentence(finding)) + ".");
+    let not_kept = found.not_kept().map(|sentence| format!("Complete, but {sentence}."));
+    told.chain(not_kept).collect()
+}
 
-fn warnings(chains: usize, found: &Found, forward: Estimate) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if chains > 1 && forward.effective_chains < 0.1 * chains as f64 {
-        warnings.push(format!(
-            "The weights of the chains differ so much that {} count for {}: log Z is likely too \
-             low, and its standard error too. More --temperatures help more than more chains.",
-            chains,
-            short(forward.effective_chains),
-        ));
-    }
-    let reverse = found.outcome.as_ref().and_then(|outcome| outcome.reverse);
-    if let (Some(reverse), Some(ReverseFrom::Exact)) = (reverse, found.reverse_from)
-        // A single chain tells nothing of its error.
-        && let (Some(one), Some(other)) = (forward.standard_error, reverse.standard_error)
-    {
-        let gap = reverse.log_z - forward.log_z;
-        if gap > DISAGREEMENT * one.hypot(other) {
-            warnings.push(format!(
-                "The two directions are {gap:.2} nats apart, more than their errors explain: use \
-                 more --temperatures."
-            ));
-        }
-    }
-    warnings.extend(found.not_kept().map(|sentence| format!("Complete, but {sentence}.")));
-    warnings
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]
@@ -231,12 +222,13 @@ mod tests {
         Estimate { log_z, standard_error: Some(0.01), effective_chains }
     }
 
-    fn found(reverse: Estimate) -> Found {
+    fn found(forward: Estimate, reverse: Estimate) -> Found {
         Found {
             outcome: Some(AisOutcome {
-                forward: None,
+                forward: Some(forward),
                 reverse: Some(reverse),
-                log_weights: Vec::new(),
+                reverse_chains: 100,
+                log_weights: vec![0.0; 100],
                 acceptance: 1.0,
                 scale: None,
                 threads: 1,
@@ -253,28 +245,29 @@ mod tests {
     #[test]
     fn unequal_weights_and_directions_apart_are_said() {
         let good = estimate(10.0, 80.0);
-        assert!(warnings(100, &found(estimate(10.01, 80.0)), good).is_empty());
-        let apart = warnings(100, &found(estimate(11.0, 80.0)), good);
-        assert!(apart.len() == 1 && apart[0].contains("1.00 nats apart"), "{apart:?}");
-        let few = warnings(100, &Found::default(), estimate(10.0, 2.0));
-        assert!(few.len() == 1 && few[0].contains("100 count for 2"), "{few:?}");
+        assert!(warnings(&found(good, estimate(10.01, 80.0))).is_empty());
+        let apart = warnings(&found(good, estimate(11.0, 80.0)));
+        assert!(apart.len() == 1 && apart[0].contains("1.00 nats larger"), "{apart:?}");
+        assert!(apart[0].contains("saltus log-z"), "{apart:?}");
+        let few = warnings(&found(estimate(10.0, 2.0), good));
+        assert!(few.len() == 1 && few[0].contains("100 count for 2.0"), "{few:?}");
     }
 
     #[test]
     fn a_single_chain_raises_no_alarm() {
-        let alone = |log_z| Estimate { standard_error: None, ..estimate(log_z, 1.0) };
-        assert!(warnings(1, &found(alone(11.0)), alone(10.0)).is_empty());
-        assert!(warnings(100, &found(alone(11.0)), estimate(10.0, 80.0)).is_empty());
+        let alone = |log_z| Estimate { standard_error: None, ..estimate(log_z, 80.0) };
+        assert!(warnings(&found(alone(10.0), alone(11.0))).is_empty());
+        assert!(warnings(&found(estimate(10.0, 80.0), alone(11.0))).is_empty());
     }
 
     #[test]
     fn a_checkpoint_that_was_not_kept_is_said() {
-        let mut full = found(estimate(10.0, 80.0));
+        let mut full = found(estimate(10.0, 80.0), estimate(10.0, 80.0));
         assert_eq!(full.not_kept(), None);
         if let Some(outcome) = &mut full.outcome {
             outcome.not_kept = Some("cannot write kept: no room".to_owned());
         }
-        let said = warnings(100, &full, estimate(10.0, 80.0));
+        let said = warnings(&full);
         assert!(said.len() == 1 && said[0].contains("cannot write kept: no room"), "{said:?}");
     }
 }

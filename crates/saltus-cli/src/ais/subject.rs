@@ -4,11 +4,11 @@ use crate::arguments::{AisArguments, ModelArguments, Transition};
 use crate::failure::Failure;
 use crate::model::{Context, with_model};
 use saltus::ais::{Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings};
-use saltus::dbn::{Dbn, Layers};
 use saltus::model::rbm::Rbm;
 use saltus::tensor_file::{self, Tensors};
 use saltus::zoo::{FileSpec, ModelSpec, Title, UseModel};
 use saltus::{Control, Method, Model, Space};
+use saltus_learn::dbn::{Dbn, Layers};
 #[cfg(feature = "deep")]
 use saltus_nn::DeepModel;
 use std::path::Path;
@@ -48,10 +48,17 @@ impl<M: Model> Annealed for M {
     }
 }
 
+/// Where reverse chains start.
+pub enum Starts {
+    /// At these states.
+    Given(Vec<u8>),
+    /// Far from the base, so many at each of a few places.
+    Far(usize),
+}
+
 /// What annealing needs besides a model and settings.
 pub struct Prepared<'a> {
-    /// Where reverse chains start.
-    pub starts: Vec<u8>,
+    pub starts: Starts,
     pub monitor: Box<dyn FnMut(AisProgress) -> Control + 'a>,
     /// Where checkpoints are kept, and how often.
     pub keeper: Option<(Duration, &'a Path)>,
@@ -61,7 +68,11 @@ pub struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     /// Anneals like that.
     pub fn go<M: Model>(self, ais: Ais<'a, M>) -> Result<AisOutcome, AisError> {
-        let mut ais = ais.reverse_from(self.starts).monitor(self.monitor);
+        let ais = match self.starts {
+            Starts::Given(states) => ais.reverse_from(states),
+            Starts::Far(chains) => ais.look_back(chains),
+        };
+        let mut ais = ais.monitor(self.monitor);
         if let Some(checkpoint) = self.resumed {
             ais = ais.resume(checkpoint);
         }

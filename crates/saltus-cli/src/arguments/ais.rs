@@ -99,7 +99,7 @@ impl FromStr for Transition {
 
     fn from_str(name: &str) -> Result<Self, String> {
         match name.trim() {
-            "alternating" => Ok(Self::Alternating),
+            "alternating" | "layers" => Ok(Self::Alternating),
             name => name
                 .parse()
                 .map(Self::Sampler)

@@ -33,6 +33,9 @@ pub struct LogZArguments {
     /// Also write log₁₀ Z as the answer of a UAI competition's PR task
     #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
     pub uai: Option<PathBuf>,
+    /// Replace a file that exists already
+    #[arg(long, global = true, help_heading = OUTPUT)]
+    pub force: bool,
     #[command(flatten)]
     pub run: RunArguments,
 }
@@ -65,6 +68,9 @@ pub struct ScanArguments {
     /// Also write the rows as a CSV file
     #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
     pub csv: Option<PathBuf>,
+    /// Replace a file that exists already
+    #[arg(long, global = true, help_heading = OUTPUT)]
+    pub force: bool,
     #[command(flatten)]
     pub run: RunArguments,
 }

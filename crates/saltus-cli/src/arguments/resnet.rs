@@ -1,12 +1,13 @@
 //! What can be written after `saltus train resnet`.
 
-use super::SamplerArguments;
+use super::{SamplerArguments, dataset};
 use crate::parse;
 use clap::Args;
 use saltus::Method;
 use saltus::names::unknown;
-use saltus_nn::data::Dataset;
-use saltus_nn::train::{Preset, TrainSettings};
+use saltus_learn::data::Dataset;
+use saltus_learn::{Fall, TrainSettings};
+use saltus_nn::train::Preset;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,6 +15,7 @@ use std::str::FromStr;
 const DATA: &str = "Data";
 const NETWORK: &str = "Network";
 const TRAINING: &str = "Training";
+const VALIDATION: &str = "Validation";
 const OUTPUT: &str = "Output";
 
 #[derive(Debug, Args)]
@@ -51,6 +53,10 @@ pub struct TrainResnetArguments {
     /// Steps of every chain per iteration [default: as the preset says for dataset and sampler]
     #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub steps: Option<usize>,
+    /// Steps that there may be at most [default: no more]: a quarter more whenever the mean energy gap over 500
+    /// iterations is beyond one nat
+    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub max_steps: Option<usize>,
     /// Updates of the parameters [default: 2000, paper 50000]
     #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub iterations: Option<usize>,
@@ -64,6 +70,12 @@ pub struct TrainResnetArguments {
     /// histopathology 0.0001; paper 0.0001]
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub learning_rate: Option<f64>,
+    /// Learning rate of the last iteration [default: the same]
+    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
+    pub final_learning_rate: Option<f64>,
+    /// How the learning rate falls after the warm-up [default: linear]: linear, cosine or geometric
+    #[arg(long, value_name = "NAME", help_heading = TRAINING)]
+    pub fall: Option<Fall>,
     /// Iterations during which the learning rate rises [default: 300, paper 10000]
     #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::count, allow_negative_numbers = true)]
     pub warmup: Option<usize>,
@@ -80,16 +92,27 @@ pub struct TrainResnetArguments {
     /// or burn, which can be built for a GPU
     #[arg(long, value_name = "cpu|burn", help_heading = TRAINING)]
     pub backend: Option<Backend>,
+    /// Iterations between two looks at the validation images by annealing [default: none]; the model that did best is kept as
+    /// best.safetensors
+    #[arg(long, value_name = "N", help_heading = VALIDATION, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub validate_every: Option<usize>,
+    /// Chains of such a look, in both directions [default: 50]
+    #[arg(long, value_name = "N", help_heading = VALIDATION, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub validation_chains: Option<usize>,
+    /// Its temperatures [default: 1000]
+    #[arg(long, value_name = "T", help_heading = VALIDATION, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub validation_temperatures: Option<usize>,
     /// Folder of the training: model, checkpoint, history and pictures of samples
     #[arg(long, value_name = "DIR", help_heading = OUTPUT, required_unless_present = "resume")]
     pub out: Option<PathBuf>,
-    /// Go on with the training in this folder; only --iterations, --threads, --backend and
-    /// --data may be others
+    /// Go on with the training in this folder; only --iterations, --threads, --backend,
+    /// --validate-every and --data may be others
     #[arg(
         long, value_name = "DIR", help_heading = OUTPUT,
         conflicts_with_all = [
             "dataset", "values", "width", "blocks", "projection", "preset", "sampler", "weight",
-            "solver", "differences", "ordinal", "scale", "steps", "target_acceptance", "batch", "buffer", "learning_rate", "warmup", "decay",
+            "solver", "differences", "ordinal", "scale", "steps", "target_acceptance", "batch", "buffer", "learning_rate",
+            "final_learning_rate", "fall", "max_steps", "validation_chains", "validation_temperatures", "warmup", "decay",
             "seed", "out", "force",
         ]
     )]
@@ -131,11 +154,6 @@ impl FromStr for Backend {
     }
 }
 
-/// Images by the name of their dataset or folder.
-pub fn dataset(name: &str) -> Result<Dataset, String> {
-    Ok(Dataset::named(name))
-}
-
 impl TrainResnetArguments {
     /// What to say if --weight is of no use.
     pub fn unused_weight(&self) -> Option<String> {
@@ -147,7 +165,6 @@ impl TrainResnetArguments {
         let sampler = self.moves.sampler(self.sampler.unwrap_or_default());
         let preset = self.preset.unwrap_or_default().settings(dataset, sampler);
         TrainSettings {
-            sampler: preset.sampler,
             steps: self.steps.unwrap_or(preset.steps),
             iterations: self.iterations.unwrap_or(preset.iterations),
             batch: self.batch.unwrap_or(preset.batch),
@@ -155,8 +172,12 @@ impl TrainResnetArguments {
             learning_rate: self.learning_rate.unwrap_or(preset.learning_rate),
             warmup: self.warmup.unwrap_or(preset.warmup),
             decay: self.decay.unwrap_or(preset.decay),
+            final_learning_rate: self.final_learning_rate,
+            fall: self.fall.unwrap_or_default(),
+            most_steps: self.max_steps,
             seed: self.seed.unwrap_or(preset.seed),
             threads: self.threads,
+            ..preset
         }
     }
 }

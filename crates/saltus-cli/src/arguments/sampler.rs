@@ -4,6 +4,7 @@ use super::RUN;
 use crate::parse;
 use clap::{Args, ValueEnum};
 use saltus::{Balancing, Closeness, Differences, Method, Sampler, Solver};
+use std::str::FromStr;
 
 /// Everything about a sampler but its name. Global, so that it may stand before or after a model's name.
 #[derive(Clone, Debug, Default, Args)]
@@ -48,6 +49,26 @@ fn weight_help() -> String {
         Balancing::default(),
         others.join(", ")
     )
+}
+
+/// A sampler that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The one that suits the model best.
+    Auto,
+    /// This one.
+    Method(Method),
+}
+
+impl FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name.trim() {
+            "auto" => Ok(Self::Auto),
+            name => name.parse().map(Self::Method),
+        }
+    }
 }
 
 /// Which differences the proposals see.

@@ -49,7 +49,7 @@ impl std::str::FromStr for RungsArgument {
 }
 
 /// Ensembles of replicas unless another number is asked for.
-const ENSEMBLES: usize = 16;
+pub const ENSEMBLES: usize = 16;
 
 impl TemperArguments {
     /// The settings with these temperatures; `chains` is what was asked for.

@@ -1,10 +1,14 @@
 //! What can be written after `saltus train`.
 
+use super::{SamplerArguments, TrainPottsArguments};
+use crate::failure::Failure;
 use crate::moved::MovedArguments;
 use crate::parse;
 use clap::{Args, Subcommand, ValueEnum};
-use saltus::data::{Binarisation, Dataset};
-use saltus::train::{Method, TrainSettings};
+use saltus::Method as Moves;
+use saltus_learn::Fall;
+use saltus_learn::data::{Binarisation, Dataset};
+use saltus_learn::rbm::{Method, RbmSettings};
 use std::path::PathBuf;
 
 /// Learn a model from data and keep it in a file
@@ -26,6 +30,8 @@ pub enum TrainedModel {
     Rbm(TrainRbmArguments),
     /// Deep belief network: a second RBM on the hidden units of a first
     Dbn(TrainDbnArguments),
+    /// Potts model of aligned sequences (direct coupling analysis)
+    Potts(TrainPottsArguments),
     /// Deep energy-based model, a residual network, from images
     #[cfg(feature = "deep")]
     Resnet(super::TrainResnetArguments),
@@ -70,12 +76,14 @@ pub struct TrainDbnArguments {
 /// How an RBM learns from images, wherever it is put.
 #[derive(Debug, Args)]
 pub struct TrainingArguments {
-    /// Folder of the dataset's IDX files (train-images-idx3-ubyte, or .gz), or of its folder
-    #[arg(long, value_name = "DIR", help_heading = DATA)]
+    /// Folder of the dataset's IDX files (train-images-idx3-ubyte, or .gz), or of its folder; or one file of examples
+    /// (IDX, NPY, NPZ, CSV)
+    #[arg(long, value_name = "DIR|FILE", help_heading = DATA)]
     pub data: PathBuf,
-    /// Which images: mnist, static-mnist or fashion-mnist
-    #[arg(long, value_name = "NAME", help_heading = DATA)]
-    pub dataset: Dataset,
+    /// Which images: mnist, static-mnist, fashion-mnist, another set of `saltus train resnet`, or any folder of IDX files;
+    /// not needed where --data is a file
+    #[arg(long, value_name = "NAME", help_heading = DATA, value_parser = dataset)]
+    pub dataset: Option<Dataset>,
     /// How pixels become two values [default: threshold]: 1 where the gray is above one half, or
     /// drawn with the gray as probability, anew in every epoch
     #[arg(long, value_name = "threshold|stochastic", hide_possible_values = true, help_heading = DATA)]
@@ -86,9 +94,22 @@ pub struct TrainingArguments {
     /// Where chains start at every update [default: cd]: from the data (cd), or where they ended (pcd)
     #[arg(long, value_name = "cd|pcd", help_heading = TRAINING)]
     pub method: Option<Method>,
-    /// Block Gibbs steps per update [default: 100]
+    /// What moves the chains [default: layers]: all hidden units and all pixels in turn, or a sampler of `saltus list`,
+    /// any but dld
+    #[arg(long, value_name = "NAME", help_heading = TRAINING, value_parser = moves)]
+    pub sampler: Option<RbmMoves>,
+    #[command(flatten)]
+    pub moves: SamplerArguments,
+    /// Steps of every chain per update [default: 100]
     #[arg(long, value_name = "K", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub steps: Option<usize>,
+    /// Steps that there may be at most [default: no more]: a quarter more whenever the mean free-energy gap over
+    /// 500 updates is beyond one nat
+    #[arg(long, value_name = "K", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub max_steps: Option<usize>,
+    /// Chains that pcd keeps [default: as many as a batch has]
+    #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub buffer: Option<usize>,
     /// Times that every image is looked at [default: 1]
     #[arg(long, value_name = "E", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub epochs: Option<usize>,
@@ -98,9 +119,15 @@ pub struct TrainingArguments {
     /// Adam's learning rate [default: 0.001]
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub learning_rate: Option<f64>,
-    /// Learning rate of the last update [default: the same]; in between it falls in equal steps
+    /// Learning rate of the last update [default: the same]
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub final_learning_rate: Option<f64>,
+    /// How the learning rate falls [default: linear]: linear, cosine or geometric
+    #[arg(long, value_name = "NAME", help_heading = TRAINING)]
+    pub fall: Option<Fall>,
+    /// What is kept of the average of the parameters at every update [default: 0, the last ones are taken]
+    #[arg(long, value_name = "D", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
+    pub decay: Option<f64>,
     /// Seed of the initial weights, the order of the images and the chains [default: 0]
     #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
@@ -119,6 +146,28 @@ pub struct TrainingArguments {
     /// No progress
     #[arg(long, help_heading = OUTPUT)]
     pub quiet: bool,
+}
+
+/// What moves the chains of an RBM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RbmMoves {
+    /// All hidden units and all sites in turn.
+    Layers,
+    /// A sampler by name.
+    By(Moves),
+}
+
+/// A way to move the chains of an RBM.
+fn moves(name: &str) -> Result<RbmMoves, String> {
+    match name {
+        "layers" => Ok(RbmMoves::Layers),
+        name => name.parse().map(RbmMoves::By),
+    }
+}
+
+/// Images by the name of their dataset or folder.
+pub fn dataset(name: &str) -> Result<Dataset, String> {
+    Ok(Dataset::named(name))
 }
 
 /// How grays become two values.
@@ -140,10 +189,20 @@ impl From<BinariseArgument> for Binarisation {
 }
 
 impl TrainingArguments {
+    /// Fails if something is said about a sampler, but none is named.
+    pub fn check_moves(&self) -> Result<(), Failure> {
+        match (self.sampler, self.moves.given()) {
+            (None | Some(RbmMoves::Layers), Some(option)) => Err(Failure::Usage(format!(
+                "{option} is about a sampler: name one by --sampler, such as dlmc"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The settings of the training.
-    pub fn settings(&self) -> TrainSettings {
-        let default = TrainSettings::default();
-        TrainSettings {
+    pub fn settings(&self) -> RbmSettings {
+        let default = RbmSettings::default();
+        RbmSettings {
             hidden: self.hidden.unwrap_or(default.hidden),
             method: self.method.unwrap_or(default.method),
             steps: self.steps.unwrap_or(default.steps),
@@ -151,6 +210,14 @@ impl TrainingArguments {
             batch: self.batch.unwrap_or(default.batch),
             learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
             final_learning_rate: self.final_learning_rate,
+            fall: self.fall.unwrap_or_default(),
+            decay: self.decay.unwrap_or(default.decay),
+            sampler: match self.sampler {
+                Some(RbmMoves::By(method)) => Some(self.moves.sampler(method)),
+                None | Some(RbmMoves::Layers) => None,
+            },
+            most_steps: self.max_steps,
+            buffer: self.buffer,
             seed: self.seed.unwrap_or(default.seed),
             threads: self.threads,
         }

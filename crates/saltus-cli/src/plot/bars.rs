@@ -29,12 +29,24 @@ pub struct Panel {
 pub struct Bar {
     /// Name below it, on several lines if it has colons.
     pub label: String,
-    /// Its height; nothing is drawn at 0.
-    pub value: f64,
+    /// Its height; nothing is drawn at 0. None where the chains do not agree, so that no number means anything.
+    pub value: Option<f64>,
     /// Half the length of its error bar.
     pub error: Option<f64>,
     /// Which colour of [`BarPlot::groups`].
     pub group: usize,
+}
+
+impl Bar {
+    /// How high it is, if it can be drawn.
+    pub fn height(&self) -> Option<f64> {
+        self.value.filter(|value| *value > 0.0 && value.is_finite())
+    }
+
+    /// What stands at its end.
+    pub fn number(&self) -> String {
+        self.value.map_or("no agreement".to_owned(), short)
+    }
 }
 
 /// Colours that stay apart for the colour-blind and in grey (Okabe and Ito 2008).
@@ -96,7 +108,7 @@ impl BarPlot {
     /// The values in words, for those who cannot see the picture.
     fn description(&self) -> String {
         let panels = self.panels.iter().map(|panel| {
-            let bars = panel.bars.iter().map(|bar| format!("{} {}", bar.label, short(bar.value)));
+            let bars = panel.bars.iter().map(|bar| format!("{} {}", bar.label, bar.number()));
             format!("{}: {}", panel.title, bars.collect::<Vec<_>>().join(", "))
         });
         format!("{}. {}.", self.title, panels.collect::<Vec<_>>().join(". "))
@@ -123,18 +135,18 @@ impl Panel {
                 svg.text(middle, y, part, &text(12, "middle", TEXT));
             }
             let mut above = bottom;
-            if bar.value > 0.0 {
-                above = axis.at(bar.value);
+            if let Some(value) = bar.height() {
+                above = axis.at(value);
                 let half = (slot * 0.32).min(24.0);
                 let fill = format!(r#"fill="{}""#, COLOURS[bar.group % COLOURS.len()]);
                 svg.rectangle(middle - half, above, 2.0 * half, bottom - above, &fill);
                 if let Some(error) = bar.error.filter(|error| *error > 0.0) {
-                    let ends = (axis.at(bar.value - error), axis.at(bar.value + error));
+                    let ends = (axis.at(value - error), axis.at(value + error));
                     error_bar(svg, middle, ends);
                     above = ends.1;
                 }
             }
-            svg.text(middle, above - 6.0, &short(bar.value), &text(11, "middle", TEXT));
+            svg.text(middle, above - 6.0, &bar.number(), &text(11, "middle", TEXT));
         }
         frame.across(svg, bottom, frame.look.axis);
     }
@@ -142,10 +154,10 @@ impl Panel {
     /// The smallest and the largest number that must be seen. The smallest value stays a bar, and
     /// an error bar may run out of the picture below, but not above.
     fn range(&self) -> Option<(f64, f64)> {
-        let values = || self.bars.iter().filter(|bar| bar.value > 0.0 && bar.value.is_finite());
-        let low = values().map(|bar| bar.value).reduce(f64::min)?;
-        let reach = |bar: &Bar| bar.value + bar.error.filter(|e| e.is_finite()).unwrap_or(0.0);
-        let high = values().map(reach).reduce(f64::max)?;
+        let low = self.bars.iter().filter_map(Bar::height).reduce(f64::min)?;
+        let error = |bar: &Bar| bar.error.filter(|error| error.is_finite()).unwrap_or(0.0);
+        let reach = |bar: &Bar| Some(bar.height()? + error(bar));
+        let high = self.bars.iter().filter_map(reach).reduce(f64::max)?;
         // Room for the number above the highest bar.
         Some((0.7 * low, 1.6 * high))
     }
@@ -166,7 +178,7 @@ mod tests {
     fn panel(values: &[f64]) -> Panel {
         let bars = values.iter().map(|value| Bar {
             label: "name".to_owned(),
-            value: *value,
+            value: Some(*value),
             error: Some(2.0 * value),
             group: 1,
         });

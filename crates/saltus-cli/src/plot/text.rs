@@ -1,7 +1,6 @@
 //! The same bars in a terminal: lines of blocks on a logarithmic scale.
 
-use super::bars::{BarPlot, Panel};
-use crate::number::short;
+use super::bars::{Bar, BarPlot, Panel};
 
 /// Length of the longest bar.
 const WIDTH: f64 = 48.0;
@@ -15,7 +14,7 @@ impl BarPlot {
 
 impl Panel {
     fn text(&self) -> String {
-        let values = self.bars.iter().map(|bar| bar.value).filter(|value| *value > 0.0);
+        let values = self.bars.iter().filter_map(Bar::height);
         let (least, most) = values.fold((f64::INFINITY, 0.0f64), |(least, most), value| {
             (least.min(value), most.max(value))
         });
@@ -25,12 +24,10 @@ impl Panel {
         let decades = (most.log10() - from).max(1.0);
         let names = self.bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
         for bar in &self.bars {
-            let length = match bar.value > 0.0 {
-                true => ((bar.value.log10() - from) / decades * WIDTH).round().max(1.0) as usize,
-                false => 0,
-            };
-            lines +=
-                &format!("{:>names$} {} {}\n", bar.label, "█".repeat(length), short(bar.value));
+            let length = |value: f64| (value.log10() - from) / decades * WIDTH;
+            let length = bar.height().map_or(0, |value| length(value).round().max(1.0) as usize);
+            let line = "█".repeat(length);
+            lines += &format!("{:>names$} {line} {}\n", bar.label, bar.number());
         }
         lines
     }
@@ -39,12 +36,11 @@ impl Panel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::bars::Bar;
 
     fn lengths(values: &[f64]) -> Vec<usize> {
         let bars = values.iter().map(|value| Bar {
             label: "x".to_owned(),
-            value: *value,
+            value: Some(*value),
             error: None,
             group: 0,
         });

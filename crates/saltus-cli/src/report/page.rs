@@ -6,6 +6,7 @@ use crate::number::{short, short_or_dash, with_error};
 use crate::plot::svg::escape;
 use saltus::Summary;
 use saltus::draws::trace::LOG_PROB;
+use saltus::plain_name;
 use saltus::stats::Movement;
 use saltus::summary::{ENERGY, ObservableSummary};
 use std::fmt::Write;
@@ -133,6 +134,7 @@ impl Page<'_> {
 
     fn numbers(&self) -> String {
         let s = self.summary;
+        let worth = s.effective_draws.as_ref();
         let scale = s.scale.map(|scale| ("scale", short(scale), "chosen in warm-up".to_owned()));
         let mut numbers = vec![
             (
@@ -147,14 +149,21 @@ impl Page<'_> {
             ("sites changed", short(s.sites_changed_per_step), format!("per step, of {}", s.sites)),
             (
                 "effective draws",
-                with_error(Some(s.ess.mean), (s.chains > 1).then_some(s.ess.sd)),
-                format!("of {} per chain; worst {}", s.draws, short(s.ess.min)),
+                short_or_dash(worth.map(|worth| worth.ess.round())),
+                worth.map_or(String::new(), |worth| {
+                    let all = short((s.chains * s.draws) as f64);
+                    format!("of {all}, least of {}", plain_name(&worth.observable))
+                }),
             ),
-            ("… per evaluation", short(s.ess_per_evaluation), "per chain".to_owned()),
+            (
+                "… per evaluation",
+                short_or_dash(s.effective_draws_per_evaluation),
+                "in all chains".to_owned(),
+            ),
             (
                 "… per second",
-                short(s.ess_per_second),
-                format!("{} in all chains", short(s.ess_of_all_chains_per_second)),
+                short_or_dash(s.effective_draws_per_second),
+                "in all chains".to_owned(),
             ),
             (
                 "time",
@@ -198,8 +207,8 @@ impl Page<'_> {
     fn observables(&self) -> String {
         let mut body = String::from(
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table of observables\">\
-             <table>\n<thead><tr><th>observable</th><th>mean ± error</th><th>sd</th><th>ESS bulk</th>\
-             <th>ESS tail</th><th>R-hat</th></tr></thead>\n<tbody>\n",
+             <table>\n<thead><tr><th>observable</th><th>mean ± error</th><th>sd</th><th>effective</th>\
+             <th>R-hat</th></tr></thead>\n<tbody>\n",
         );
         for ObservableSummary { name, diagnosis } in &self.summary.observables {
             let name = match name.as_str() {
@@ -218,8 +227,7 @@ impl Page<'_> {
             let cells = [
                 with_error(diagnosis.mean, diagnosis.mcse),
                 short_or_dash(diagnosis.sd),
-                short_or_dash(diagnosis.ess_bulk.map(f64::round)),
-                short_or_dash(diagnosis.ess_tail.map(f64::round)),
+                short_or_dash(diagnosis.ess().map(f64::round)),
                 rhat,
             ];
             let cells: String = cells.iter().map(|cell| format!("<td>{cell}</td>")).collect();

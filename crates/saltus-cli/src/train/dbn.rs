@@ -6,11 +6,12 @@ use crate::announce;
 use crate::arguments::{TrainDbnArguments, existing};
 use crate::failure::{Failure, Finish};
 use crate::plot::mosaic::Mosaic;
-use saltus::dbn::{Dbn, Layers};
 use saltus::{Model, ModelError, tensor_file};
+use saltus_learn::dbn::{Dbn, Layers};
 
 pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     let TrainDbnArguments { bottom: path, training } = arguments;
+    training.check_moves()?;
     let settings = training.settings();
     let files = Files::beside(&training.out, ["samples"])?;
     files.check(training.force)?;
@@ -37,7 +38,7 @@ pub fn run(arguments: &TrainDbnArguments) -> Result<Finish, Failure> {
     let (count, steps) = SAMPLES;
     let hidden = trained.samples(count, steps)?;
     let broken = |error: ModelError| Failure::Failed(error.to_string());
-    let network = Dbn::new(bottom, trained.machine().map_err(broken)?).map_err(broken)?;
+    let network = Dbn::new(bottom, trained.rbm().clone()).map_err(broken)?;
     let states = network.draw_sites(&hidden, settings.seed);
     let mosaic = Mosaic { rows: about.rows, columns: about.columns };
     let [samples] = &files.pictures;

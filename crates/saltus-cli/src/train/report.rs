@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::number::short;
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::CellAlignment;
-use saltus::data::{Binarisation, Dataset};
-use saltus::train::{MachineStatistics, Report, Statistics, TrainSettings, Trained, reference};
+use saltus_learn::data::{Binarisation, Dataset};
+use saltus_learn::rbm::{RbmReport, RbmSettings, RbmStatistics, Statistics, Trained, reference};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct LearntFrom {
 impl LearntFrom {
     fn pixels(&self) -> String {
         match self.binarisation {
-            Some(_) if self.dataset == Dataset::StaticMnist => "two values".to_owned(),
+            Some(_) if !self.dataset.has_open_values() => "two values".to_owned(),
             Some(Binarisation::Threshold) => "two values by threshold".to_owned(),
             Some(Binarisation::Stochastic) => "two values drawn by gray".to_owned(),
             None => format!("{} levels of gray", self.values),
@@ -35,11 +35,13 @@ impl LearntFrom {
     }
 
     /// The first lines of a report: what is learnt, and how.
-    pub fn heading(&self, settings: &TrainSettings) -> String {
-        let TrainSettings { hidden, method, steps, epochs, batch, learning_rate, seed, .. } =
+    pub fn heading(&self, settings: &RbmSettings) -> String {
+        let RbmSettings { hidden, method, steps, epochs, batch, learning_rate, seed, .. } =
             settings;
         let last = settings.final_learning_rate;
         let last = last.map(|rate| format!(" to {rate}")).unwrap_or_default();
+        let sampler = settings.sampler.as_ref();
+        let sampler = sampler.map(|sampler| format!(" by {sampler}")).unwrap_or_default();
         let below = self.below.map(|below| format!(" on {below} below")).unwrap_or_default();
         let epochs = match epochs {
             1 => "1 epoch".to_owned(),
@@ -47,8 +49,8 @@ impl LearntFrom {
         };
         format!(
             "data     {} images of {}, {}×{} pixels, {}\n\
-             machine  {hidden} hidden units{below}\n\
-             training {method}-{steps}, {epochs} in batches of {batch}, Adam with learning rate \
+             RBM      {hidden} hidden units{below}\n\
+             training {method}-{steps}{sampler}, {epochs} in batches of {batch}, Adam with learning rate \
              {learning_rate}{last}, seed {seed}\n",
             self.examples,
             self.dataset,
@@ -64,9 +66,9 @@ impl LearntFrom {
         format!("{} images of {}, {pixels}", self.examples, self.dataset)
     }
 
-    fn reference(&self, trained: &Trained) -> Option<MachineStatistics> {
+    fn reference(&self, trained: &Trained) -> Option<RbmStatistics> {
         // An RBM on top of another has no published counterpart.
-        let published = reference(self.dataset, trained.settings.hidden, self.values);
+        let published = reference(&self.dataset, trained.settings.hidden, self.values);
         published.filter(|_| self.below.is_none())
     }
 }
@@ -75,7 +77,7 @@ impl LearntFrom {
 #[derive(Serialize)]
 struct Json<'a> {
     model: &'static str,
-    dataset: &'static str,
+    dataset: &'a str,
     examples: usize,
     binarise: Option<Binarisation>,
     visible: usize,
@@ -85,6 +87,7 @@ struct Json<'a> {
     below: Option<usize>,
     hidden: usize,
     method: &'static str,
+    sampler: String,
     steps: usize,
     epochs: usize,
     batch: usize,
@@ -96,9 +99,9 @@ struct Json<'a> {
     seconds: f64,
     reconstruction_error: Option<f64>,
     free_energy_gap: Option<f64>,
-    history: &'a [Report],
-    statistics: MachineStatistics,
-    reference: Option<MachineStatistics>,
+    history: &'a [RbmReport],
+    statistics: RbmStatistics,
+    reference: Option<RbmStatistics>,
     files: Vec<String>,
 }
 
@@ -116,6 +119,10 @@ pub fn print_json(about: &LearntFrom, trained: &Trained, files: &[&Path]) -> Res
         below: about.below,
         hidden: settings.hidden,
         method: settings.method.name(),
+        sampler: match &settings.sampler {
+            None => "layers".to_owned(),
+            Some(sampler) => sampler.to_string(),
+        },
         steps: settings.steps,
         epochs: settings.epochs,
         batch: settings.batch,
@@ -163,7 +170,7 @@ pub fn some<R>(history: &[R]) -> impl Iterator<Item = &R> {
 }
 
 /// The course of a training in a few lines.
-fn course(history: &[Report]) -> String {
+fn course(history: &[RbmReport]) -> String {
     let mut table = plain_table();
     table.set_header(["update", "reconstruction error", "free-energy gap"]);
     for report in some(history) {
@@ -177,7 +184,7 @@ fn course(history: &[Report]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let explanation = wrap(
-        "Reconstruction error: share of the pixels that one block Gibbs step is expected to \
+        "Reconstruction error: share of the pixels that one step by layers is expected to \
          change. Free-energy gap: of the data minus that of the chains.",
         "",
         "",
@@ -185,13 +192,13 @@ fn course(history: &[Report]) -> String {
     format!("{}\n{explanation}", finish(&mut table))
 }
 
-fn parameters(found: &MachineStatistics, published: Option<&MachineStatistics>) -> String {
+fn parameters(found: &RbmStatistics, published: Option<&RbmStatistics>) -> String {
     let mut table = plain_table();
     table.set_header(["", "", "mean", "sd", "min", "max"]);
     for (name, found, published) in [
-        ("weight", found.weight, published.map(|machine| machine.weight)),
-        ("hidden bias", found.hidden_bias, published.map(|machine| machine.hidden_bias)),
-        ("visible bias", found.visible_bias, published.map(|machine| machine.visible_bias)),
+        ("weight", found.weight, published.map(|rbm| rbm.weight)),
+        ("hidden bias", found.hidden_bias, published.map(|rbm| rbm.hidden_bias)),
+        ("visible bias", found.visible_bias, published.map(|rbm| rbm.visible_bias)),
     ] {
         let mut row = |name: &str, whose: &str, Statistics { mean, sd, min, max }| {
             let numbers = [mean, sd, min, max].map(short);
@@ -214,7 +221,8 @@ mod tests {
 
     #[test]
     fn the_course_has_its_first_and_last_line() {
-        let report = |update| Report { update, reconstruction_error: 0.25, free_energy_gap: -1.5 };
+        let report =
+            |update| RbmReport { update, reconstruction_error: 0.25, free_energy_gap: -1.5 };
         let text = course(&(1..=20).map(report).collect::<Vec<_>>());
         let numbers: Vec<&str> = text
             .lines()
@@ -227,8 +235,8 @@ mod tests {
     }
 
     #[test]
-    fn the_published_machine_stands_below() {
-        let published = reference(Dataset::Mnist, 25, 2).unwrap();
+    fn the_published_rbm_stands_below() {
+        let published = reference(&Dataset::Mnist, 25, 2).unwrap();
         let text = parameters(&published, Some(&published));
         assert_eq!(text.lines().filter(|line| line.contains("the authors'")).count(), 3);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

@@ -14,15 +14,20 @@ use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt, say};
 use folder::Folder;
-use report::{NetworkTraining, heading, print_json, print_text};
+use report::{Looks, NetworkTraining, heading, print_json, print_text};
 use saltus::Control;
-use saltus::data::Examples;
+use saltus::ais::AisSettings;
 use saltus::files::Existing;
-use saltus_nn::data::{Dataset, Split};
-use saltus_nn::train::{Checkpoint, Report, TrainError, TrainSettings, Training};
-use saltus_nn::{Architecture, Cpu, Network};
+use saltus_learn::data::{Coding, Dataset, Examples, Split, draw_examples};
+use saltus_learn::{Checkpoint, Report, TrainSettings, Validation, validate};
+use saltus_nn::{Architecture, Cpu, DeepModel, Network};
 use std::path::{Path, PathBuf};
 
+/// A training of a deep model.
+type Training<'a, N> = saltus_learn::Training<'a, DeepModel<N>>;
+
+/// Validation images that are looked at, at most.
+const MOST_VALIDATED: usize = 2000;
 /// Iterations between two checkpoints, unless others are asked for.
 const SAVE_EVERY: usize = 500;
 /// Bytes that a training holds per parameter, about: a gradient and its sums for each of sixteen parts
@@ -86,32 +91,36 @@ fn begin<N: Network + 'static>(
     let (Some(dataset), Some(out)) = (&arguments.dataset, &arguments.out) else {
         return Err(Failure::Usage("--dataset and --out are needed".to_owned()));
     };
-    if arguments.values.is_some() && !matches!(dataset, Dataset::Folder(_)) {
+    if arguments.values.is_some() && !dataset.has_open_values() {
         return Err(Failure::Usage(format!(
             "{dataset} has its own values; --values is for folders"
         )));
     }
-    let about = NetworkTraining {
+    let mut about = NetworkTraining {
         data: absolute(arguments.data.as_deref().unwrap_or(Path::new("."))),
         dataset: dataset.to_string(),
         values: arguments.values,
         backend,
         save_every: arguments.save_every,
+        looks: arguments.looks(),
+        architecture: None,
     };
     let settings = arguments.settings(dataset);
     let folder = Folder::new(out);
     folder.check_empty(arguments.force)?;
     let split = about.load()?;
     let architecture = architecture(arguments, &split)?;
-    settings.check(&split.training)?;
+    about.architecture = Some(architecture);
+    about.check_looks(&split)?;
+    settings.check(split.training.space(), Some(split.training.count()))?;
     check_memory(&architecture, &settings)?;
     if let Some(sentence) = arguments.unused_weight() {
         say(&format!("saltus: {sentence}"));
     }
     folder.begin()?;
     announce(&heading(&about, &split, &architecture, &settings), arguments.json, arguments.quiet)?;
-    let training: Training<N> = Training::new(&split.training, architecture, settings)?;
-    go_on(arguments, &folder, &about, &architecture, training)
+    let training = untrained::<N>(&split, architecture, settings)?;
+    go_on(arguments, &folder, &about, &split, training)
 }
 
 fn resume<N: Network + 'static>(
@@ -122,25 +131,48 @@ fn resume<N: Network + 'static>(
     let Stopped { folder, checkpoint, mut about } = stopped;
     about.backend = backend;
     about.save_every = arguments.save_every.or(about.save_every);
+    if let (Some(every), Some(looks)) = (arguments.validate_every, about.looks) {
+        about.looks = Some(Looks { every, ..looks });
+    }
+    about.looks = about.looks.or(arguments.looks());
     if let Some(data) = &arguments.data {
         about.data = absolute(data);
     }
     let split = about.load()?;
-    let architecture = *checkpoint.architecture();
+    let Some(architecture) = about.architecture else {
+        return Err(Failure::Failed(format!(
+            "{}: does not say which network it is of",
+            folder.checkpoint().display()
+        )));
+    };
     check_memory(&architecture, checkpoint.settings())?;
     folder.forget_after(checkpoint.iteration())?;
-    let iterations = arguments.iterations;
-    let training: Training<N> =
-        Training::resume(&split.training, checkpoint, iterations, arguments.threads)?;
+    let before = checkpoint.settings();
+    let settings = TrainSettings {
+        iterations: arguments.iterations.unwrap_or(before.iterations),
+        threads: arguments.threads,
+        ..before.clone()
+    };
+    let training = untrained::<N>(&split, architecture, settings)?.resumed(checkpoint)?;
     let first = heading(&about, &split, &architecture, training.settings());
     let heading = format!("{first}resumed  after iteration {}\n", training.iteration());
     announce(&heading, arguments.json, arguments.quiet)?;
-    go_on(arguments, &folder, &about, &architecture, training)
+    go_on(arguments, &folder, &about, &split, training)
 }
 
 /// The path from the root, so that a training can be resumed from anywhere.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// A training before its first iteration.
+fn untrained<N: Network + 'static>(
+    split: &Split,
+    architecture: Architecture,
+    settings: TrainSettings,
+) -> Result<Training<'_, N>, Failure> {
+    let model = DeepModel::untrained(architecture, &split.training, settings.seed)?;
+    Ok(Training::new(&split.training, model, settings)?)
 }
 
 fn architecture(arguments: &TrainResnetArguments, split: &Split) -> Result<Architecture, Failure> {
@@ -173,10 +205,11 @@ fn go_on<N: Network + 'static>(
     arguments: &TrainResnetArguments,
     folder: &Folder,
     about: &NetworkTraining,
-    architecture: &Architecture,
+    split: &Split,
     mut training: Training<'_, N>,
 ) -> Result<Finish, Failure> {
     interrupt::listen();
+    let architecture = &training.model().architecture();
     let mut keeper = Keeper { folder, about, architecture, unsaved: Vec::new() };
     let every = about.save_every.unwrap_or(SAVE_EVERY);
     let mut view = View::new("", arguments.quiet).after(training.iteration());
@@ -197,18 +230,21 @@ fn go_on<N: Network + 'static>(
         if view.tell("training", done, numbers) == Control::Stop {
             break Ok(Finish::Early);
         }
+        if keeper.look(&training, split, &mut view)? == Control::Stop {
+            break Ok(Finish::Early);
+        }
     };
     view.finish();
     let finish = ended.map_err(|error| folder.explain(error.into()))?;
     if !keeper.unsaved.is_empty() {
         keeper.save(&training)?;
     }
-    let history = folder.history()?;
+    let (history, looks) = (folder.history()?, folder.validations());
     let complete = finish == Finish::Complete;
     if arguments.json {
-        print_json(about, architecture, &training, complete, &history, folder)?;
+        print_json(about, architecture, &training, complete, (&history, &looks), folder)?;
     } else {
-        print_text(&training, complete, &history, folder)?;
+        print_text(&training, complete, (&history, &looks), folder)?;
     }
     Ok(finish)
 }
@@ -233,13 +269,53 @@ struct Keeper<'k> {
 }
 
 impl Keeper<'_> {
+    /// Looks at the validation images, if it is time, and keeps the model if it is the best so far.
+    fn look<N: Network + 'static>(
+        &mut self,
+        training: &Training<'_, N>,
+        split: &Split,
+        view: &mut View,
+    ) -> Result<Control, Failure> {
+        let (Some(looks), Some(images)) = (self.about.looks, &split.validation) else {
+            return Ok(Control::Continue);
+        };
+        let iteration = training.iteration();
+        if !iteration.is_multiple_of(looks.every) && !training.is_complete() {
+            return Ok(Control::Continue);
+        }
+        let model = training.model().with_numbers(training.average())?;
+        let states = draw_examples(images, MOST_VALIDATED, 0);
+        let settings = AisSettings {
+            chains: looks.chains,
+            temperatures: looks.temperatures,
+            threads: training.settings().threads,
+            ..AisSettings::default()
+        };
+        let done = (iteration, training.settings().iterations);
+        let mut monitor = || view.tell("validating", done, |_| "annealing".to_owned());
+        let when = (iteration, training.seconds());
+        let Some(found) = validate(&model, &states, &settings, when, &mut monitor)? else {
+            return Ok(Control::Stop);
+        };
+        let mut all = self.folder.validations();
+        all.push(found);
+        if Validation::best(&all).is_some_and(|best| best.iteration == iteration) {
+            let about = self.about.in_words(training);
+            model.save(self.folder.best(), &about)?;
+        }
+        self.folder.write_validations(&all)?;
+        let picture = curves::learning(&all, &self.about.dataset);
+        plot::write(&picture, &self.folder.learning(), Existing::Replace)?;
+        Ok(Control::Continue)
+    }
+
     fn save<N: Network + 'static>(&mut self, training: &Training<'_, N>) -> Result<(), Failure> {
         let mosaic =
             Mosaic { rows: self.architecture.rows(), columns: self.architecture.columns() };
         let picture = mosaic.of_states(training.chains(), self.architecture.values());
         picture.write(&self.folder.samples(training.iteration()), Existing::Replace)?;
         let about = self.about.in_words(training);
-        training.averaged()?.save(self.folder.model(), &about)?;
+        training.model().with_numbers(training.average())?.save(self.folder.model(), &about)?;
         self.folder.append(&std::mem::take(&mut self.unsaved))?;
         let TrainSettings { sampler, steps, .. } = training.settings();
         let title = format!("{}, {steps} steps of {sampler} per iteration", self.about.dataset);
@@ -251,21 +327,30 @@ impl Keeper<'_> {
     }
 }
 
-impl From<TrainError> for Failure {
-    fn from(error: TrainError) -> Self {
-        match error {
-            TrainError::Setting(sentence) => Self::Usage(sentence),
-            TrainError::Model(error) => error.into(),
-            TrainError::Diverged { .. } | TrainError::Threads(_) | TrainError::File { .. } => {
-                Self::Failed(error.to_string())
-            }
-        }
+impl TrainResnetArguments {
+    /// How the validation images are to be looked at.
+    fn looks(&self) -> Option<Looks> {
+        let every = self.validate_every?;
+        let chains = self.validation_chains.unwrap_or(50);
+        Some(Looks { every, chains, temperatures: self.validation_temperatures.unwrap_or(1000) })
     }
 }
 
 impl NetworkTraining {
+    /// Fails if there are no images to look at.
+    fn check_looks(&self, split: &Split) -> Result<(), Failure> {
+        match (self.looks, &split.validation) {
+            (Some(_), None) => Err(Failure::Usage(format!(
+                "{} has no validation images: --validate-every needs valid-images-idx3-ubyte",
+                self.dataset
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn load(&self) -> Result<Split, Failure> {
-        Ok(Dataset::named(&self.dataset).load(&self.data, self.values)?)
+        let coding = Coding { values: self.values, ..Coding::DRAWN };
+        Ok(Dataset::named(&self.dataset).load(&self.data, coding)?)
     }
 }
 

@@ -79,6 +79,28 @@ fn pictures_replace_nothing_unless_asked() {
 }
 
 #[test]
+fn files_replace_nothing_unless_asked() {
+    let folder = Folder::new();
+    let old = folder.file("old", "precious");
+    let ladder = "ising --size 4 --chains 2 --warmup 40 --draws 50 --quiet";
+    for line in [
+        format!("sample {SMALL} --marginals --mar {old}"),
+        format!("sample {ladder} --temper 3 --keep-rungs {old}"),
+        format!("log-z {ladder} --uai {old}"),
+        format!("scan {ladder} --beta 0.2:1:3 --csv {old}"),
+    ] {
+        fs::write(&old, "precious").unwrap();
+        let ran = saltus(&line);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{line}");
+        assert!(ran.err.contains("--force replaces it"), "{line}: {}", ran.err);
+        assert_eq!(fs::read(&old).unwrap(), b"precious", "{line}");
+        let ran = saltus(&format!("{line} --force"));
+        assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+        assert_ne!(fs::read(&old).unwrap(), b"precious", "{line}");
+    }
+}
+
+#[test]
 fn links_in_the_way_are_not_followed() {
     let folder = Folder::new();
     let precious = folder.file("precious", "mine");

@@ -58,6 +58,49 @@ fn states_come_out_and_files_are_converted() {
     assert!(states.split_whitespace().all(|word| ["-1", "1"].contains(&word)), "{states}");
 }
 
+/// One problem in five formats has one answer, and its states are pictures.
+#[test]
+fn arrays_polynomials_and_pictures() {
+    let folder = Folder::new();
+    let path = folder.file("terms.poly", "# vartype=SPIN\n0.5\n0 1 2 -1\n1 0.25\n");
+    // E = 0.5 − s₀ s₁ s₂ + 0.25 s₁: the product and s₁ are independent.
+    let expected = -0.5 + (4.0 * 1f64.cosh() * 2.0 * 0.25f64.cosh()).ln();
+    let log_z = |path: &str| saltus(&format!("exact {path} --json")).json()["log_z"].as_f64();
+    assert!((log_z(&path).unwrap() - expected).abs() < 1e-9);
+    let uai = folder.path("terms.uai");
+    assert_eq!(saltus(&format!("convert {path} {uai}")).code, 0);
+    assert!((log_z(&uai).unwrap() - expected).abs() < 1e-9);
+    let refused = saltus(&format!("convert {path} {}", folder.path("terms.qubo")));
+    assert!(refused.code != 0 && refused.err.contains("no quadratic energy"), "{}", refused.err);
+
+    let pairs =
+        folder.file("pairs.coo", "# vartype=SPIN\n0 1 -1\n1 2 0.5\n2 3 -0.25\n0 0 0.5\n3 3 0\n");
+    let expected = log_z(&pairs).unwrap();
+    for ending in ["npz", "json", "bqm", "dca", "mtx"] {
+        let out = folder.path(&format!("pairs.{ending}"));
+        assert_eq!(saltus(&format!("convert {pairs} {out}")).code, 0);
+        assert!((log_z(&out).unwrap() - expected).abs() < 1e-6, "{ending}");
+    }
+    let npz = folder.path("pairs.npz");
+    let json = summary(&format!("sample {npz} --sampler gibbs --chains 4 --warmup 10 --draws 10"));
+    assert!(json["description"].as_str().unwrap().contains("J is symmetric"), "{json}");
+
+    let out = folder.path("run");
+    let options = "--chains 2 --warmup 5 --draws 3 --keep states --marginals";
+    summary(&format!("sample ising --size 3x4 {options} --out {out}"));
+    let png = folder.path("states.png");
+    assert_eq!(saltus(&format!("export {out} --states {png}")).code, 0);
+    assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+    for array in ["posterior/row", "posterior/site", "sample_stats/energy", "sites/marginal_se"] {
+        assert!(std::path::Path::new(&out).join(array).join("zarr.json").exists(), "{array}");
+    }
+    assert_eq!(saltus(&format!("sample --resume {out} --extend 2 --json")).code, 0);
+    let flat = folder.path("flat");
+    summary(&format!("sample {pairs} --chains 2 --warmup 5 --draws 3 --keep states --out {flat}"));
+    let refused = saltus(&format!("export {flat} --states {}", folder.path("flat.png")));
+    assert!(refused.code != 0 && refused.err.contains("rows and columns"), "{}", refused.err);
+}
+
 /// Three colours of two neighbours that should differ, as bits.
 #[test]
 fn groups_and_sums_are_kept_by_every_command() {

@@ -1,6 +1,7 @@
 //! The command as its users run it.
 
 mod ais;
+mod choice;
 mod common;
 mod faults;
 mod files;

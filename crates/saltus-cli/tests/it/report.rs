@@ -26,7 +26,8 @@ fn reported(sample: &str) -> Reported {
 
 #[test]
 fn the_page_holds_everything_and_asks_for_nothing() {
-    let reported = reported("ising --size 6x8 --chains 5 --warmup 200 --draws 300 --keep bits");
+    let reported =
+        reported("ising --size 6x8 --sampler dlmc --chains 5 --warmup 200 --draws 300 --keep bits");
     let html = std::fs::read_to_string(&reported.page).unwrap();
     let titles = [
         "Trace",

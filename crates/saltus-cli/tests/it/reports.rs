@@ -19,6 +19,9 @@ fn the_list_names_everything_once() {
         "hb",
         "bg",
         "gibbs",
+        "sw",
+        "wolff",
+        "layers",
         "lb1",
         "gwg",
         "pas",
@@ -38,7 +41,7 @@ fn the_list_names_everything_once() {
     }
     let json = saltus("list --json").json();
     let models = if cfg!(feature = "deep") { 9 } else { 8 };
-    for (key, count) in [("models", models), ("samplers", 11), ("weights", 5), ("solvers", 3)] {
+    for (key, count) in [("models", models), ("samplers", 14), ("weights", 5), ("solvers", 3)] {
         let entries = json[key].as_array().unwrap();
         assert_eq!(entries.len(), count, "{key}");
         assert!(entries.iter().all(|entry| !entry["description"].as_str().unwrap().is_empty()));
@@ -47,7 +50,9 @@ fn the_list_names_everything_once() {
 
 #[test]
 fn a_sample_is_summed_up_in_words() {
-    let ran = saltus("sample ising --size 6x8 --coupling 0.3 --chains 5 --warmup 300 --draws 9000");
+    let ran = saltus(
+        "sample ising --size 6x8 --coupling 0.3 --sampler dlmc --chains 5 --warmup 300 --draws 9000",
+    );
     assert_eq!(ran.code, 0);
     let expected = [
         "Ising model on a 6x8 lattice, coupling 0.3 and no field",
@@ -136,7 +141,7 @@ fn a_picture_shows_the_last_state() {
     // A field so strong that every spin is up.
     let options = "--coupling 0 --field 50 --chains 1 --warmup 20 --draws 20";
     let ran = saltus(&format!("sample ising --size 4x6 {options} --sampler gibbs --picture"));
-    assert!(ran.out.ends_with("last state of chain 0\n██████\n██████\n"), "{}", ran.out);
+    assert!(ran.out.contains("last state of chain 0\n██████\n██████\n"), "{}", ran.out);
     let ran = saltus(&format!("sample ising --size 4x6 {options} --sampler gibbs"));
     assert!(!ran.out.contains('█'), "{}", ran.out);
 }
@@ -165,4 +170,51 @@ fn a_mosaic_shows_the_last_states_of_all_chains() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{model}: {}", ran.err);
         assert!(ran.err.contains(sentence), "{}", ran.err);
     }
+}
+
+#[test]
+fn the_screen_has_one_measure_of_worth_and_ends_with_the_verdict() {
+    let ran = saltus(
+        "sample ising --size 6 --coupling 0.2 --field 0 --chains 5 --warmup 300 --draws 2000 --picture",
+    );
+    assert_eq!(ran.code, 0);
+    let words = |word: &str| ran.out.matches(word).count();
+    assert_eq!((words("effective draws"), words("ESS"), words("bulk")), (1, 0, 0), "{}", ran.out);
+    for line in ["energy", "hamming: sites that differ from a fixed random state"] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    let at = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text}: {}", ran.out));
+    assert!(at("R-hat") < at("last state of chain 0") && at("last state") < at("No warnings"));
+}
+
+#[test]
+fn figures_that_mean_nothing_are_not_given() {
+    // Chains of a cold lattice, up and down.
+    let cold = "ising --size 6 --coupling 1.2 --field 0 --chains 12 --warmup 500 --draws 1000";
+    let ran = saltus(&format!("sample {cold} --sampler gibbs"));
+    assert!(ran.out.contains("nothing can be said: the chains do not agree"), "{}", ran.out);
+    let json = saltus(&format!("compare {cold} --samplers gibbs --json --quiet")).json();
+    let run = &json["runs"][0];
+    assert!(run["ess_per_second"].is_null() && run["ess_per_evaluation"].is_null(), "{run}");
+    let ran = saltus(&format!("compare {cold} --samplers gibbs"));
+    assert!(ran.out.contains("gibbs  no agreement"), "{}", ran.out);
+}
+
+#[test]
+fn one_chain_is_no_success_where_findings_count() {
+    let line =
+        "sample ising --size 4 --coupling 0.1 --field 0 --chains 1 --warmup 500 --draws 3000";
+    let ran = saltus(&format!("{line} --strict"));
+    assert_eq!(ran.code, 4);
+    assert!(
+        ran.out.contains("one chain cannot tell whether others would find the same"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains("try --chains 4"), "{}", ran.out);
+    let json = saltus(&format!("{line} --json --quiet")).json();
+    assert_eq!(
+        (&json["converged"], &json["findings"][0]["code"]),
+        (&false.into(), &"one-chain".into())
+    );
 }

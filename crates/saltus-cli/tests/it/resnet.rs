@@ -248,3 +248,46 @@ fn a_weight_function_that_is_not_used_is_said() {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     assert!(ran.out.contains("2 steps of dlmc (ratio) per iteration"), "{}", ran.out);
 }
+
+#[test]
+fn validation_keeps_the_best_and_draws_a_learning_curve() {
+    let data = data();
+    let folder = data.path().display();
+    let options = "--learning-rate 0.003 --final-learning-rate 0.0001 --fall cosine --max-steps 3 \
+                   --validation-chains 10 --validation-temperatures 20 --validate-every 4 --quiet";
+    let none = saltus(&line(&data, "none", &format!("--iterations 8 {options}")));
+    assert_eq!(none.code, 2, "{}", none.err);
+    assert!(none.err.contains("has no validation images"), "{}", none.err);
+    crate::common::put_images_of_columns(data.path(), &["valid"]);
+    let ran = saltus(&line(&data, "whole", &format!("--iterations 10 {options} --json")));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let json = ran.json();
+    let looks = json["validation"].as_array().unwrap();
+    let iterations: Vec<u64> =
+        looks.iter().map(|look| look["iteration"].as_u64().unwrap()).collect();
+    assert_eq!(iterations, [4, 8, 10]);
+    let score = |look: &serde_json::Value| {
+        let nats = |key: &str| look[key].as_f64().unwrap();
+        nats("log_likelihood").min(nats("log_likelihood_reverse"))
+    };
+    let best = looks.iter().map(score).fold(f64::NEG_INFINITY, f64::max);
+    assert_eq!(score(&json["best"]), best);
+    assert!(json["best"]["effective_chains_reverse"].as_f64().unwrap() >= 1.0);
+    for name in ["best.safetensors", "validation.csv", "learning.svg"] {
+        assert!(data.path().join("whole").join(name).is_file(), "{name}");
+    }
+    // A training in two parts looks at the same models.
+    let cut = format!("--iterations 5 {options}");
+    assert_eq!(saltus(&line(&data, "parts", &cut)).code, 0);
+    let ran =
+        saltus(&format!("train resnet --resume {folder}/parts --iterations 10 --quiet --json"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let of = |json: &serde_json::Value, iteration: u64| {
+        let looks = json["validation"].as_array().unwrap().clone();
+        looks.into_iter().find(|look| look["iteration"] == iteration).unwrap()
+    };
+    // The rate falls towards the last iteration, of which there were fewer at first.
+    assert_eq!(of(&ran.json(), 10)["iteration"], 10);
+    let text = saltus(&line(&data, "text", &format!("--iterations 4 {options}")));
+    assert!(text.out.contains("best") && text.out.contains("in reverse"), "{}", text.out);
+}

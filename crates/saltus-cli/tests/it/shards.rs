@@ -40,16 +40,33 @@ fn draws(store: &str) -> BTreeMap<PathBuf, Vec<u8>> {
 #[test]
 fn any_number_of_shards_leaves_the_same_draws() {
     let folder = Folder::new();
-    let one = draws(&in_parts(&folder, 1, ""));
-    assert_eq!(draws(&in_parts(&folder, 3, "")), one);
+    let one = draws(&in_parts(&folder, 1, "--sampler dlmc"));
+    assert_eq!(draws(&in_parts(&folder, 3, "--sampler dlmc")), one);
     // They are those of a plain run with the scale that the first chains of the run were tuned to.
     let plain = folder.path("plain");
     let short = LINE.replace("--draws 60", "--draws 1").replace("--keep states", "--json");
-    let tuned = done(&short).json();
+    let tuned = done(&format!("{short} --sampler dlmc")).json();
     done(&format!("{LINE} --scale {} --out {plain}", tuned["scale"]));
     assert_eq!(draws(&plain), one);
     let report = done(&format!("report {}", folder.path("whole3")));
     assert!(report.out.contains("whole3.html"));
+}
+
+#[test]
+fn shards_choose_the_sampler_of_the_whole() {
+    let folder = Folder::new();
+    let options = "--warmup 3000";
+    let line = LINE.replace("--warmup 150", "");
+    let plain = folder.path("plain");
+    done(&format!("{line} {options} --out {plain}"));
+    for index in 0..2 {
+        let part = format!("{line} {options} --out {} --shard {index}/2", folder.path("run"));
+        done(&part);
+    }
+    let whole = folder.path("whole");
+    let (first, second) = (folder.path("run.0of2"), folder.path("run.1of2"));
+    done(&format!("merge {first} {second} --out {whole}"));
+    assert_eq!(draws(&plain), draws(&whole));
 }
 
 #[test]

@@ -41,6 +41,31 @@ fn a_time_limit_is_kept_when_draws_take_many_steps() {
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
+/// Large models and isolated states, for every sampler: a stop is heard within a second, and what starting and
+/// summing up take on a busy machine.
+#[test]
+fn every_sampler_hears_a_stop() {
+    let folder = Folder::new();
+    // Spins that hold each other so fast that no state can be left.
+    let isolated = folder.file("edges.txt", "0 1 1e38\n1 2 1e38\n2 3 1e38\n");
+    let samplers =
+        ["rwm", "hb", "bg", "gibbs", "lb1", "gwg", "dld", "pas", "dmala", "dlmcf", "dlmc"];
+    let models =
+        ["ising --size 120 --chains 2", &format!("pairwise --edges {isolated} --chains 2")];
+    for (sampler, model) in samplers.iter().flat_map(|one| models.map(|model| (one, model))) {
+        let line = format!(
+            "sample {model} --sampler {sampler} --warmup 200 --draws 10000000 --thin 100 --threads 1 \
+             --time-limit 200ms --quiet --json"
+        );
+        let started = Instant::now();
+        let ran = saltus(&line);
+        let took = started.elapsed();
+        // Where no state can be left a sampler may say so.
+        assert!(matches!(ran.code, 1 | 3), "{line}: {}", ran.err);
+        assert!(took < Duration::from_secs(3), "{line}: {took:?}");
+    }
+}
+
 fn start(line: &str) -> Child {
     Command::new(assert_cmd::cargo::cargo_bin!("saltus"))
         .args(line.split_whitespace())
@@ -118,7 +143,7 @@ fn a_chain_that_fails_is_named() {
     let folder = Folder::new();
     let edges = folder.file("edges.txt", "0 1 3e38\n0 2 3e38\n0 3 -3e38\n0 4 -3e38\n");
     let line = format!("pairwise --edges {edges} --values 3 --chains 50 --warmup 50 --draws 50");
-    let ran = saltus(&format!("sample {line} --json"));
+    let ran = saltus(&format!("sample {line} --sampler dlmc --json"));
     assert_eq!(ran.code, 1);
     assert_eq!(ran.json()["chains"], 50);
     let sentence = ran.err.lines().last().unwrap();

@@ -136,7 +136,7 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
     }
     let ran = saltus(&line(&data, "x.safetensors", "--learning-rate 1e9 --json --quiet"));
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("training diverged at update 1: "), "{}", ran.err);
+    assert!(ran.err.contains("training diverged at iteration 1: "), "{}", ran.err);
     assert!(!data.path().join("x.safetensors").exists());
     let left: Vec<_> = std::fs::read_dir(data.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "only the data: {left:?}");
@@ -202,4 +202,101 @@ fn an_interrupt_keeps_what_was_learnt() {
     assert_eq!(json["complete"], false);
     assert!(json["updates"].as_u64().unwrap() > 0);
     assert!(data.path().join("stopped.safetensors").is_file());
+}
+
+#[test]
+fn any_sampler_and_any_table_will_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    // Four sites that are all equal, as rows of numbers.
+    std::fs::write(path("rows.csv"), "0,0,0,0\n1,1,1,1\n".repeat(30)).unwrap();
+    let options = "--hidden 3 --batch 10 --steps 2 --epochs 4 --method pcd --buffer 20 --decay 0.9 \
+                   --final-learning-rate 0.0001 --fall cosine --max-steps 4 --json --quiet";
+    let line = |name: &str, more: &str| {
+        format!("train rbm --data {} --out {} {options} {more}", path("rows.csv"), path(name))
+    };
+    let json = saltus(&line("a.safetensors", "--sampler dlmc")).json();
+    assert_eq!((&json["sampler"], &json["visible"]), (&"dlmc".into(), &4.into()));
+    assert_eq!((&json["examples"], &json["updates"]), (&60.into(), &24.into()));
+    let json = saltus(&line("b.safetensors", "")).json();
+    assert_eq!(json["sampler"], "layers");
+    for (more, sentence) in [
+        ("--scale 0.5", "--scale is about a sampler: name one by --sampler"),
+        ("--sampler dlcm", "did you mean 'dlmc'?"),
+        ("--sampler dld", "count by weights"),
+        ("--max-steps 1", "2 steps at first, not fewer later"),
+    ] {
+        let line = line("c.safetensors", more);
+        let line = match more.starts_with("--max") {
+            true => line.replace("--max-steps 4 ", ""),
+            false => line,
+        };
+        let ran = saltus(&line);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{more}: {}", ran.err);
+        assert!(ran.err.contains(sentence), "{more}: {}", ran.err);
+    }
+    let ran = saltus(&format!("train rbm --data {} --out x", folder.path().display()));
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("--dataset says which images are meant"), "{}", ran.err);
+}
+
+#[test]
+fn couplings_of_sequences_are_learnt_kept_and_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    // The first and the last letter are a pair of RNA; one sequence has a letter of none.
+    let sequences = ["ACAU", "AGCU", "CAAG", "CUUG", "UAGA", "UCCA", "GGGC", "GUAC", "GNAC"];
+    let fasta: String = sequences.iter().map(|letters| format!(">x\n{letters}\n")).collect();
+    std::fs::write(path("family.fasta"), fasta).unwrap();
+    let line = |out: &str, options: &str| {
+        format!(
+            "train potts --data {} --out {} --chains 500 --steps 3 --learning-rate 0.05 {options} --quiet",
+            path("family.fasta"),
+            path(out)
+        )
+    };
+    let whole = saltus(&line("whole.dat", "--iterations 60 --json"));
+    assert_eq!((whole.code, whole.err.as_str()), (0, ""));
+    let json = whole.json();
+    for (key, expected) in [("sequences", 8), ("left_out", 1), ("sites", 4), ("iterations", 60)] {
+        assert_eq!(json[key].as_u64(), Some(expected), "{key}");
+    }
+    assert_eq!(json["alphabet"], "-ACGU");
+    assert!(json["pearson"].as_f64().unwrap() > 0.8, "{json}");
+    for file in json["files"].as_array().unwrap() {
+        assert!(Path::new(file.as_str().unwrap()).is_file(), "{file}");
+    }
+    let samples = std::fs::read_to_string(path("whole-samples.fasta")).unwrap();
+    assert_eq!(samples.lines().count(), 1000);
+    assert!(samples.starts_with(">sequence 1 | DCAenergy: "), "{samples}");
+    // What was learnt is a model like any other.
+    let drawn = saltus(&format!(
+        "sample {} --chains 4 --warmup 50 --draws 50 --json --quiet",
+        path("whole.dat")
+    ));
+    assert_eq!(drawn.json()["sites"], 4);
+    // In two parts it comes to the same.
+    assert_eq!(saltus(&line("parts.dat", "--iterations 25 --threads 1")).code, 0);
+    let ran = saltus(&line("parts.dat", "--iterations 60 --threads 2 --resume"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let of = |name: &str| std::fs::read(path(name)).unwrap();
+    assert!(of("whole.dat") == of("parts.dat"));
+    assert!(of("whole-samples.fasta") == of("parts-samples.fasta"));
+    for (options, code, sentence) in [
+        ("--iterations 60", 1, "exists already; --force replaces it, --resume goes on with it"),
+        ("--resume --steps 4 --iterations 60", 1, "is of a training with other settings"),
+        ("--force --alphabet XY", 1, "no sequence has letters of the alphabet XY alone"),
+        ("--force --identity 2", 2, "lies between 0 and 1, got 2"),
+        ("--force --pseudocount 1", 2, "a share below 1, got 1"),
+        ("--force --sampler dld", 2, "count by weights"),
+    ] {
+        let line = line("whole.dat", options);
+        let line = match options.contains("--steps") {
+            true => line.replace("--steps 3 ", ""),
+            false => line,
+        };
+        let ran = saltus(&line);
+        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{options}: {}", ran.err);
+        assert!(ran.err.contains(sentence), "{options}: {}", ran.err);
+    }
 }

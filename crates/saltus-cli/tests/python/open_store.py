@@ -1,6 +1,7 @@
 """Opens a store with xarray and with ArviZ, and compares it with what saltus exported."""
 
 import csv
+import json
 import sys
 import warnings
 
@@ -24,9 +25,13 @@ for name, variable in [("posterior", "hamming"), ("sample_stats", "lp")]:
     assert group["chain"].values.tolist() == list(range(chains))
     assert group["draw"].values.tolist() == list(range(draws))
     assert group[variable].dtype == np.float64
-assert tree.attrs["saltus_version"] and tree.attrs["run"]["settings"]["seed"] == tree.attrs["seed"]
+run = json.loads(tree.attrs["run"])
+assert tree.attrs["saltus_version"] and run["settings"]["seed"] == tree.attrs["seed"]
+# What netCDF has room for: numbers, text, lists of these.
+assert all(isinstance(value, (str, int, float, list)) for value in tree.attrs.values()), tree.attrs
+assert np.array_equal(tree["sample_stats"]["energy"], -tree["sample_stats"]["lp"])
 assert set(tree["warmup"].data_vars) == {"steps", "scale", "acceptance"}
-assert tree["warmup"]["steps"].sum() == tree.attrs["run"]["settings"]["warmup"]
+assert tree["warmup"]["steps"].sum() == run["settings"]["warmup"]
 
 with open(csv_file, newline="") as file:
     rows = list(csv.DictReader(file))
@@ -44,19 +49,26 @@ for column in arrays:
     assert np.array_equal(stored, arrays[column]), column
     assert np.isfinite(stored).all(), column
 
-sites = tree.attrs["run"]["sites"]
+sites = run["sites"]
 if states == "bits":
-    packed = tree["posterior"]["state_bits"]
+    assert "state_bits" not in tree["posterior"]
+    packed = tree["packed"]["state_bits"]
     assert packed.dims == ("chain", "draw", "byte")
     state = np.unpackbits(packed.values, axis=-1)[..., :sites]
 elif states == "states":
-    assert tree["posterior"]["state"].dims == ("chain", "draw", "site")
+    drawn = tree["posterior"]["state"]
+    assert drawn.dims == ("chain", "draw", "site")
+    assert drawn["site"].values.tolist() == list(range(sites))
+    if len(run.get("shape", [])) == 2:
+        rows, columns = run["shape"]
+        assert drawn["row"].dims == ("site",) and "row" in drawn.coords
+        assert (drawn["row"] * columns + drawn["column"] == drawn["site"]).all()
     state = tree["posterior"]["state"].values
 else:
     state = None
 if state is not None:
     assert state.shape == (chains, draws, sites)
-    assert state.max() < tree.attrs["run"]["values"]
+    assert state.max() < run["values"]
     # A draw after which no site changed is the draw before it.
     same = (state[:, 1:] == state[:, :-1]).all(-1)
     assert same[tree["sample_stats"]["sites_changed"].values[:, 1:] == 0].all()

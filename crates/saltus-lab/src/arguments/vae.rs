@@ -4,7 +4,7 @@ use crate::vae::{BoundSettings, VaeSettings};
 use clap::Args;
 use saltus_cli::arguments::dataset;
 use saltus_cli::parse;
-use saltus_nn::data::Dataset;
+use saltus_learn::data::Dataset;
 use std::path::PathBuf;
 
 const DATA: &str = "Data";

@@ -13,7 +13,7 @@ use saltus_cli::plot::mosaic::Mosaic;
 use saltus_cli::progress::{View, pace};
 use saltus_cli::train::files::Files;
 use saltus_cli::{announce, interrupt, out};
-use saltus_nn::data::Split;
+use saltus_learn::data::{Coding, Split};
 use std::time::Instant;
 
 /// Samples in their picture.
@@ -29,7 +29,7 @@ pub fn run(arguments: &TrainVaeArguments) -> Result<Finish, Failure> {
     bound.check()?;
     let files = Files::beside(&arguments.out, ["samples"])?;
     files.check(arguments.force)?;
-    let split = arguments.dataset.load(&arguments.data, None)?;
+    let split = arguments.dataset.load(&arguments.data, Coding::DRAWN)?;
     let sizes = settings.check(&split)?;
     check_memory(&sizes, &settings)?;
 

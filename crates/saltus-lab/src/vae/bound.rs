@@ -8,11 +8,11 @@ use super::{Vae, VaeError, pixels};
 use rayon::prelude::*;
 use saltus::Control;
 use saltus::Workers;
-use saltus::data::Examples;
 use saltus::math::log_sum_exp;
 use saltus::math::matrix::TILE_ROWS;
 use saltus::rng::{Stream, Training as Purpose};
 use saltus::{ChainRng, ModelError};
+use saltus_learn::data::Examples;
 use serde::Serialize;
 
 /// Draws that a thread decodes together.

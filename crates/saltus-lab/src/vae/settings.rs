@@ -3,7 +3,7 @@
 use super::VaeSizes;
 use saltus::ModelError;
 use saltus::rng::MOST_OF_TRAINING;
-use saltus_nn::data::Split;
+use saltus_learn::data::Split;
 
 /// How to train an autoencoder.
 #[derive(Clone, Debug, PartialEq)]

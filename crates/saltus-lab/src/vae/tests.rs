@@ -7,8 +7,8 @@ use super::posterior::fill_noise;
 use super::*;
 use saltus::Control;
 use saltus::Space;
-use saltus::data::Examples;
-use saltus_nn::data::Split;
+use saltus_learn::data::Examples;
+use saltus_learn::data::Split;
 
 /// All images of so many pixels, one after the other.
 fn all_images(pixels: usize) -> Vec<u8> {

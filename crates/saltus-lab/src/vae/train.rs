@@ -6,12 +6,12 @@ use super::{Vae, VaeError, VaeSettings};
 use saltus::ChainRng;
 use saltus::Control;
 use saltus::Workers;
-use saltus::data::Examples;
 use saltus::rng::{Stream, Training as Purpose};
-use saltus::train::adam::{Moments, Step};
-use saltus_nn::data::Split;
-use saltus_nn::descent::descend;
-use saltus_nn::train::order::Order;
+use saltus_learn::Order;
+use saltus_learn::adam::{Moments, Step};
+use saltus_learn::data::Examples;
+use saltus_learn::data::Split;
+use saltus_learn::descent::descend;
 use serde::Serialize;
 use std::time::Instant;
 

@@ -5,6 +5,8 @@ mod common;
 mod flow;
 mod pages;
 mod paper;
+#[path = "../../../saltus/tests/it/tools.rs"]
+mod tools;
 mod train_vae;
 
 use common::Ran;

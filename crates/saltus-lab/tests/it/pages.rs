@@ -14,3 +14,12 @@ fn every_command_of_the_readme_works() {
 fn every_command_about_the_flow_works() {
     run_page(include_str!("../../../../docs/flow.md"), LAB, 3);
 }
+
+#[test]
+fn numbers_of_the_reproduction_are_those_of_stored_files() {
+    let Some(python) = crate::tools::python("csv, json") else { return };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/trace.py");
+    let output = std::process::Command::new(python).arg(script).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+}

@@ -1,10 +1,33 @@
 //! Training on spaces small enough to list.
 
 use super::*;
-use crate::data::Dataset;
-use saltus::data::{Binarisation, Images};
 use saltus::math::log_sum_exp;
-use saltus::{Method, Sampler, Space, States};
+use saltus::{Method, Model, Sampler, Space, States};
+use saltus_learn::data::{Binarisation, Images};
+use saltus_learn::{Checkpoint, Learnable, Report, TrainError};
+
+type Training<'a> = saltus_learn::Training<'a, DeepModel>;
+
+/// A training before its first iteration.
+fn begin(
+    examples: &Examples,
+    architecture: Architecture,
+    settings: TrainSettings,
+) -> Result<Training<'_>, TrainError> {
+    let model = DeepModel::untrained(architecture, examples, settings.seed)?;
+    Training::new(examples, model, settings)
+}
+
+/// A training that goes on.
+fn resume(
+    examples: &Examples,
+    architecture: Architecture,
+    checkpoint: Checkpoint,
+    threads: usize,
+) -> Result<Training<'_>, TrainError> {
+    let settings = TrainSettings { threads: Some(threads), ..checkpoint.settings().clone() };
+    begin(examples, architecture, settings)?.resumed(checkpoint)
+}
 
 fn settings(sampler: Method) -> TrainSettings {
     TrainSettings {
@@ -82,8 +105,7 @@ fn a_tiny_network_learns_a_tiny_distribution() {
     for (values, sampler) in [(2, Method::Dlmc), (3, Method::Dlmc), (2, Method::Pas)] {
         let architecture = architecture(values);
         let (examples, exact) = examples(&architecture);
-        let mut training: Training =
-            Training::new(&examples, architecture, settings(sampler)).unwrap();
+        let mut training = begin(&examples, architecture, settings(sampler)).unwrap();
         let from = divergence(&exact, &probabilities(training.model()));
         while !training.is_complete() {
             training.iterate().unwrap();
@@ -108,19 +130,19 @@ fn a_resumed_training_is_one_that_never_stopped() {
             }
             reports
         };
-        let mut whole = Training::new(&examples, architecture, settings.clone()).unwrap();
+        let mut whole = begin(&examples, architecture, settings.clone()).unwrap();
         let expected = run(&mut whole, 20);
-        let mut stopped = Training::new(&examples, architecture, settings).unwrap();
+        let mut stopped = begin(&examples, architecture, settings).unwrap();
         let mut found = run(&mut stopped, 7);
         stopped.save(&path, "a test").unwrap();
         let checkpoint = Checkpoint::read(&path).unwrap();
         assert_eq!((checkpoint.about(), checkpoint.iteration()), ("a test", 7));
         // Threads do not matter either.
-        let mut resumed = Training::resume(&examples, checkpoint, None, Some(3)).unwrap();
+        let mut resumed = resume(&examples, architecture, checkpoint, 3).unwrap();
         found.extend(run(&mut resumed, 20));
         assert_eq!(found, expected);
-        assert_eq!(resumed.model().parameters(), whole.model().parameters());
-        assert_eq!(resumed.average, whole.average);
+        assert_eq!(resumed.parameters(), whole.parameters());
+        assert_eq!(resumed.average(), whole.average());
         assert_eq!(resumed.buffer(), whole.buffer());
         assert_eq!(resumed.chains(), whole.chains());
     }
@@ -140,15 +162,15 @@ fn images_drawn_at_every_look_and_new_epochs_are_resumed_too() {
             training.iterate().unwrap();
         }
     };
-    let mut whole = Training::new(&examples, architecture(2), settings.clone()).unwrap();
+    let mut whole = begin(&examples, architecture(2), settings.clone()).unwrap();
     run(&mut whole, 12);
-    let mut stopped = Training::new(&examples, architecture(2), settings).unwrap();
+    let mut stopped = begin(&examples, architecture(2), settings).unwrap();
     run(&mut stopped, 7);
     stopped.save(&path, "").unwrap();
     let checkpoint = Checkpoint::read(&path).unwrap();
-    let mut resumed = Training::resume(&examples, checkpoint, None, Some(2)).unwrap();
+    let mut resumed = resume(&examples, architecture(2), checkpoint, 2).unwrap();
     run(&mut resumed, 12);
-    assert_eq!(resumed.model().parameters(), whole.model().parameters());
+    assert_eq!(resumed.parameters(), whole.parameters());
     assert_eq!(resumed.buffer(), whole.buffer());
 }
 
@@ -160,7 +182,7 @@ fn batches_of_any_size_move_all_their_chains() {
         (1..=21).flat_map(|batch| [(batch, Method::Dlmc), (batch, Method::Gibbs)])
     {
         let settings = TrainSettings { batch, buffer: batch, steps: 60, ..settings(sampler) };
-        let mut training: Training = Training::new(&examples, architecture, settings).unwrap();
+        let mut training = begin(&examples, architecture, settings).unwrap();
         let before = training.buffer().states().to_vec();
         training.iterate().unwrap();
         let after = training.buffer().states().to_vec();
@@ -196,7 +218,7 @@ fn divergence_is_reported_and_leaves_the_checkpoint_alone() {
     let architecture = architecture(2);
     let (examples, _) = examples(&architecture);
     let settings = TrainSettings { learning_rate: 1e5, warmup: 0, ..settings(Method::Dlmc) };
-    let mut training: Training = Training::new(&examples, architecture, settings).unwrap();
+    let mut training = begin(&examples, architecture, settings).unwrap();
     training.save(&path, "").unwrap();
     let before = std::fs::read(&path).unwrap();
     let failed = (0..100).find_map(|_| training.iterate().err()).unwrap();
@@ -218,7 +240,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let two = architecture(2);
     let (of_two, _) = examples(&two);
     let settings = TrainSettings { batch: 10, ..settings(Method::Dlmc) };
-    let training: Training = Training::new(&of_two, two, settings).unwrap();
+    let training = begin(&of_two, two, settings).unwrap();
     training.averaged().unwrap().save(&path, "").unwrap();
     assert_eq!(reason(), "is not the checkpoint of a training");
     training.save(&path, "").unwrap();
@@ -228,7 +250,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     std::fs::write(&path, whole).unwrap();
     let other = Examples::new(two.space(), vec![1; 600]).unwrap();
     let checkpoint = Checkpoint::read(&path).unwrap();
-    let refused = Training::<Cpu>::resume(&other, checkpoint, None, None).err().unwrap();
+    let refused = resume(&other, two, checkpoint, 1).err().unwrap();
     assert!(refused.to_string().ends_with("is of a training on other examples"), "{refused}");
 }
 
@@ -263,11 +285,35 @@ fn settings_that_make_no_sense_are_refused() {
         (settings(Method::Dld), "count by weights, which a replay buffer does not have"),
     ];
     for (settings, sentence) in cases {
-        let failed = Training::<Cpu>::new(&examples, architecture, settings).err().unwrap();
+        let failed = begin(&examples, architecture, settings).err().unwrap();
         assert!(failed.to_string().contains(sentence), "{failed}");
     }
     let other = Architecture::new(3, 3, 2, 4).unwrap();
-    let failed = Training::<Cpu>::new(&examples, other, good).err().unwrap();
-    assert!(failed.to_string().contains("9 pixels of 2 values cannot learn from"), "{failed}");
+    let failed = begin(&examples, other, good).err().unwrap();
+    assert!(failed.to_string().contains("9 sites of 2 values cannot stand on"), "{failed}");
     assert!("papre".parse::<Preset>().unwrap_err().contains("did you mean 'paper'?"));
+}
+
+#[test]
+fn one_state_at_a_time_gives_the_gradient_of_a_batch() {
+    let architecture = architecture(3);
+    let (examples, _) = examples(&architecture);
+    let model: DeepModel = DeepModel::untrained(architecture, &examples, 2).unwrap();
+    let count = DeepModel::parameters(&model).numbers().len();
+    let data = [0, 1, 2, 0, 2, 2, 1, 0];
+    let (mut found, mut expected) = (vec![0.0; count], vec![0.0; count]);
+    let states = States::new(&data, 4);
+    let means = model.loss_gradient(states, states, &mut model.new_work(2), &mut found).unwrap();
+    // Chains and data are the same: nothing is left but what holds the mean of the network.
+    assert_eq!(means.data, means.chains);
+    let base = model.base();
+    let held =
+        0.1 * (means.data - states.rows().map(|state| base.log_prob(state)).sum::<f64>() / 2.0);
+    for state in states.rows() {
+        model.add_gradient(state, held as f32 / 2.0, &mut expected).unwrap();
+    }
+    let largest = expected.iter().fold(0.0f32, |most, number| most.max(number.abs()));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-4 * largest, "{found}, expected {expected}");
+    }
 }

@@ -6,6 +6,7 @@
 (8, 200, 256)
 """
 
+from saltus._answers import Exact, LogZ, Minimum, exact, log_z, minimize
 from saltus._chains import Chains
 from saltus._core import __version__, models, samplers
 from saltus._model import Model
@@ -14,12 +15,18 @@ from saltus._sample import Run, compare, load, sample
 
 __all__ = [
     "Chains",
+    "Exact",
+    "LogZ",
+    "Minimum",
     "Model",
     "Run",
     "__version__",
     "compare",
+    "exact",
     "findings",
     "load",
+    "log_z",
+    "minimize",
     "models",
     "sample",
     "samplers",

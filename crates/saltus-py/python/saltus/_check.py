@@ -130,6 +130,32 @@ def sampler(
     return chosen
 
 
+def seed(given: int | None) -> int:
+    """As asked, else a fresh one."""
+    import secrets
+
+    return secrets.randbits(32) if given is None else count("seed", given, 0)
+
+
+def inverse_temperature(given: float) -> float | None:
+    """A positive number; none for one, which is the model itself."""
+    number = float(given)
+    if not 0 < number < float("inf"):
+        raise ValueError(f"beta must be positive and finite, got {given}")
+    return None if number == 1 else number
+
+
+def ladder(given: Any) -> dict[str, int | None] | None:
+    """A ladder of temperatures from ``temper=``: "auto" or True, or a number of rungs."""
+    if given is None or given is False:
+        return None
+    if given is True or given == "auto":
+        return {"rungs": None}
+    if isinstance(given, str):
+        raise ValueError(f"temper must be 'auto' or a number of rungs, got {given!r}")
+    return {"rungs": count("temper", given, 2)}
+
+
 def threads(given: int | None) -> int | None:
     """As asked, else as SLURM or RAYON_NUM_THREADS say, else what the process may use."""
     import os

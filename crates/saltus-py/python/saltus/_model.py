@@ -28,6 +28,8 @@ class Model:
     _core: Core
     _build: Callable[..., Core] | None
     _parameters: dict[str, Any]
+    #: Letters of the values, if they have any.
+    _alphabet: str | None = None
     #: How it was made, to be made again in another process.
     _made: tuple[Callable[..., Core], tuple[Any, ...], dict[str, Any]]
 
@@ -49,11 +51,15 @@ class Model:
         model._made = (make, arguments, parameters)
         return model
 
+    def _is_of_functions(self) -> bool:
+        """Whether it calls functions of Python."""
+        return self._made[0] is _function
+
     def __reduce__(self) -> Any:
         make, arguments, parameters = self._made
         if self._build is not None:
             parameters = self._parameters
-        return _again, (make, arguments, parameters)
+        return _again, (make, arguments, parameters, self._alphabet)
 
     @classmethod
     def ising(cls, h: ArrayLike, J: Any) -> Model:
@@ -69,9 +75,63 @@ class Model:
         return cls._of(_ising, h=h, J=J)
 
     @classmethod
-    def potts(cls, h: ArrayLike, J: Any) -> Model:
-        """Sites of q values with log π = Σ J[i, j] δ(x[i], x[j]) + Σ h[i, x[i]]; ``h`` has shape (sites, q)."""
-        return cls._of(_potts, h=h, J=J)
+    def potts(cls, h: ArrayLike, J: Any, *, alphabet: str | None = None) -> Model:
+        """Sites of q values with log π = Σ J[i, j](x[i], x[j]) + Σ h[i, x[i]], each pair counted once.
+
+        ``h`` has shape (sites, q). ``J`` has a table for every pair: shape (sites, sites, q, q) or, as adabmDCA keeps it,
+        (sites, q, sites, q), symmetric or with one half zero, or a dict ``{(i, j): table of shape (q, q)}``. A matrix
+        (sites, sites), or a dict of numbers, couples equal values alone: J[i, j] δ(x[i], x[j]). ``alphabet`` has a letter
+        for every value, for `letters`.
+
+        >>> model = Model.potts(h=np.zeros((2, 3)), J={(0, 1): [[0, 1, 0], [0, 0, 0], [2, 0, 0]]}, alphabet="-AC")
+        >>> model.log_prob([[0, 1], [2, 0]])
+        array([1., 2.])
+        >>> model.letters([[0, 1], [2, 0]])
+        ['-A', 'C-']
+        """
+        model = cls._of(_potts, h=h, J=J)
+        if alphabet is not None:
+            most = int(model.cards.max())
+            if len(alphabet) != most:
+                raise ValueError(f"alphabet must have {most} letters, one for every value, got {alphabet!r}")
+            model._alphabet = alphabet
+        return model
+
+    @classmethod
+    def factors(
+        cls,
+        cards: Sequence[int] | NDArray[Any],
+        factors: Sequence[tuple[Sequence[int], ArrayLike]],
+        *,
+        log: bool = False,
+    ) -> Model:
+        """A product of tables: ``(scope, table)`` gives the sites of a table, whose shape is that of their values.
+
+        Tables hold potentials, which are not negative; 0 forbids. With ``log=True`` they hold logarithms.
+
+        >>> rain, wet = ([0], [0.8, 0.2]), ([0, 1], [[0.9, 0.1], [0.1, 0.9]])
+        >>> import saltus
+        >>> saltus.exact(Model.factors([2, 2], [rain, wet]), evidence={1: 1}).marginals[0].round(4)
+        array([0.3077, 0.6923])
+        """
+        return cls._of(_factors, cards=cards, factors=factors, log=log)
+
+    @classmethod
+    def polynomial(cls, terms: Mapping[Sequence[int], float], *, sites: int | None = None, vartype: str = "SPIN") -> Model:
+        """log π = Σ c Π v over spins v = ±1, or over bits with ``vartype="BINARY"``; ``terms`` is ``{(i, j, k): c}``.
+
+        >>> Model.polynomial({(0, 1, 2): 0.5, (): 1.0}).log_prob([[1, 0, 0], [0, 1, 1]])
+        array([1.5, 0.5])
+        """
+        return cls._of(_polynomial, terms=terms, sites=sites, vartype=vartype)
+
+    def letters(self, states: ArrayLike) -> list[str]:
+        """States as words of the model's ``alphabet``."""
+        if self._alphabet is None:
+            raise TypeError("the model has no alphabet: Model.potts(..., alphabet=...) gives it one")
+        rows = _check.values("states", states, self.cards)
+        table = np.array(list(self._alphabet))
+        return ["".join(row) for row in table[rows]]
 
     @classmethod
     def rbm(cls, W: ArrayLike, a: ArrayLike, b: ArrayLike, *, data_mean: ArrayLike | None = None) -> Model:
@@ -94,12 +154,10 @@ class Model:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Model:
-        """A model in a file of any format that the command line reads; an RBM if it ends in .safetensors."""
+        """A model in a file of any format that the command line reads; ``format=`` names it where content is not enough."""
         name = os.fspath(path)
         if not os.path.exists(name):
             raise FileNotFoundError(f"{name} does not exist")
-        if name.endswith(".safetensors"):
-            return cls("rbm", weights=name, **options)
         return cls("file", path=name, **options)
 
     @classmethod
@@ -207,8 +265,12 @@ class Model:
         return f"<saltus.Model {self.name}: {self._core.words}; {self.sites} sites of {values} values>"
 
 
-def _again(make: Callable[..., Core], arguments: tuple[Any, ...], parameters: dict[str, Any]) -> Model:
-    return Model._of(make, *arguments, **parameters)
+def _again(
+    make: Callable[..., Core], arguments: tuple[Any, ...], parameters: dict[str, Any], alphabet: str | None
+) -> Model:
+    model = Model._of(make, *arguments, **parameters)
+    model._alphabet = alphabet
+    return model
 
 
 def _function(fn: Callable[[Any], Any], cards: Any, name: str, given: tuple[tuple[str, Any], ...]) -> Core:
@@ -281,8 +343,81 @@ def _ising(h: ArrayLike, J: Any) -> Core:
     return _core.Model.ising(field, *_couplings(J, len(field)))
 
 
+def _tables(J: Any, sites: int, values: int) -> dict[tuple[int, int], NDArray[np.float64]] | None:
+    """A table (q, q) for every pair that is coupled; None if couplings are numbers."""
+    if isinstance(J, Mapping):
+        if all(np.ndim(table) == 0 for table in J.values()):
+            return None
+        tables: dict[tuple[int, int], NDArray[np.float64]] = {}
+        for (i, j), table in J.items():
+            i, j = _check.count("a site", i, 0), _check.count("a site", j, 0)
+            if i == j or max(i, j) >= sites:
+                raise ValueError(f"J[{i}, {j}] must couple two of {sites} sites")
+            array = np.asarray(_check.numbers(f"J[{i}, {j}]", table, (2,)), dtype=np.float64)
+            if array.shape != (values, values):
+                raise ValueError(f"J[{i}, {j}] must have shape ({values}, {values}), got {array.shape}")
+            if (j, i) in tables:
+                raise ValueError(f"J has both ({j}, {i}) and ({i}, {j}): a pair is given once")
+            tables[i, j] = array
+        return tables
+    if np.ndim(J) != 4:
+        return None
+    array = np.asarray(_check.numbers("J", J, (4,)), dtype=np.float64)
+    if array.shape == (sites, sites, values, values):
+        whole = array
+    elif array.shape == (sites, values, sites, values):
+        whole = array.transpose(0, 2, 1, 3)
+    else:
+        raise ValueError(f"J must have shape {(sites, sites, values, values)}, got {array.shape}")
+    mirrored = whole.transpose(1, 0, 3, 2)
+    rows, columns = np.triu_indices(sites, 1)
+    upper, lower = whole[rows, columns], mirrored[rows, columns]
+    if not (upper == lower).all():
+        if upper.any() and lower.any():
+            raise ValueError("J must be symmetric, J[i, j, a, b] = J[j, i, b, a], or have one half of zeros")
+        upper = upper + lower
+    kept = np.asarray(upper.any(axis=(1, 2)))
+    return {(int(i), int(j)): upper[at] for at, (i, j) in enumerate(zip(rows, columns)) if kept[at]}
+
+
+def _factors(cards: Any, factors: Any, log: bool = False) -> Core:
+    values = [_check.count("a number of values", card) for card in np.asarray(cards).tolist()]
+    tables = []
+    for scope, table in factors:
+        sites = [_check.count("a site", site, 0) for site in scope]
+        if sites and max(sites) >= len(values):
+            raise ValueError(f"a factor names site {max(sites)}, but the last site is {len(values) - 1}")
+        array = np.asarray(table, dtype=np.float64)
+        shape = tuple(values[site] for site in sites)
+        if array.shape != shape and array.shape != (int(np.prod(shape)),):
+            raise ValueError(f"the factor of sites {sites} must have shape {shape}, got {array.shape}")
+        if not log:
+            if not (np.isfinite(array) & (array >= 0)).all():
+                raise ValueError(f"the factor of sites {sites} must hold potentials: finite and not negative")
+            with np.errstate(divide="ignore"):
+                array = np.log(array)
+        tables.append((sites, np.ascontiguousarray(array.reshape(-1))))
+    return _core.Model.factors(values, tables, f"{len(tables)} tables of {len(values)} sites")
+
+
+def _polynomial(terms: Mapping[Any, float], sites: int | None = None, vartype: str = "SPIN") -> Core:
+    if vartype not in ("SPIN", "BINARY"):
+        raise ValueError(_check.unknown("vartype", str(vartype), ["SPIN", "BINARY"]))
+    listed = [([_check.count("a site", site, 0) for site in scope], float(c)) for scope, c in terms.items()]
+    least = 1 + max((site for scope, _ in listed for site in scope), default=0)
+    count = least if sites is None else _check.count("sites", sites)
+    return _core.Model.polynomial(count, listed, vartype == "SPIN")
+
+
 def _potts(h: ArrayLike, J: Any) -> Core:
     field = _check.numbers("h", h, (2,))
+    sites, values = field.shape
+    tables = _tables(J, sites, values)
+    if tables is not None:
+        single = [([site], row) for site, row in enumerate(field.astype(np.float64))]
+        pairs = [([i, j], np.ascontiguousarray(table).reshape(-1)) for (i, j), table in tables.items()]
+        words = f"Potts model of {sites} sites, {len(pairs)} tables of couplings"
+        return _core.Model.factors([values] * sites, [*single, *pairs], words)
     return _core.Model.potts(field.shape[1], field.reshape(-1), *_couplings(J, len(field)))
 
 

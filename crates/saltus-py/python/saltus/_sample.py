@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import secrets
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -153,6 +152,8 @@ def sample(
     init: ArrayLike | Mapping[str, Any] | None = None,
     evidence: Any = None,
     thin: int | None = None,
+    beta: float = 1.0,
+    temper: str | int | bool | None = None,
     stop: Mapping[str, float] | None = None,
     threads: int | None = None,
     keep: str | None = None,
@@ -175,11 +176,15 @@ def sample(
         draws: kept draws of each chain [1000].
         warmup: steps before them, during which the scale is tuned [3000 where one is, else a tenth of the draws].
         chains: number of chains [100].
-        sampler: a name of ``saltus.samplers()``, or "auto".
+        sampler: a name of ``saltus.samplers()``, or "auto": the one that suits the model best by a short trial, which
+            takes at most a twentieth of the warm-up; of a function, "dlmc".
         seed: seed of all random streams; a fresh one by default, which the result names.
         init: states to start from, (chains, sites) or one for all, or an earlier result, which is gone on from.
         evidence: ``{site: value}``, or an array in which −1 and NaN are free.
         thin: steps per kept draw [1, or as many as try every site once, 100 at most].
+        beta: samples π^beta instead of π.
+        temper: "auto" or a number of rungs makes every chain the highest rung of a ladder of temperatures, which gets
+            from mode to mode; ``saltus.summary(result)["tempering"]`` tells how it went, and log Z. 16 chains by default.
         stop: rules to stop by before all draws are made: ``{"ess": 400, "rhat": 1.01, "seconds": 60}``.
         threads: threads to use; the draws do not depend on it.
         keep: "states", "bits" (in stores of two values) or "none"; by default states, if they take less than 1 GiB.
@@ -209,6 +214,8 @@ def sample(
         init=init,
         evidence=evidence,
         thin=thin,
+        beta=beta,
+        temper=temper,
         stop=stop,
         threads=threads,
         keep=keep,
@@ -244,6 +251,8 @@ def start(
     init: Any,
     evidence: Any,
     thin: int | None,
+    beta: float,
+    temper: Any,
     stop: Mapping[str, float] | None,
     threads: int | None,
     keep: str | None,
@@ -260,13 +269,14 @@ def start(
         known = ["weight", "solver", "differences", "ordinal", "scale", "target_acceptance"]
         if name not in known:
             raise TypeError(_check.unknown("keyword", name, [*KEYWORDS, *known]))
+    options = {name: value for name, value in options.items() if value is not None}
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, got {callback!r}")
     if executor is not None:
         if not callable(getattr(executor, "submit", None)):
             raise TypeError(f"executor must have a method submit, got {type(executor).__name__}")
-        if resume or stop or callback is not None:
-            raise ValueError("executors know no resume, stop or callback: leave these out")
+        if resume or stop or callback is not None or temper is not None or beta != 1.0:
+            raise ValueError("executors know no resume, stop, callback, temper or beta: leave these out")
     if store is None:
         for name, given in (("resume", resume), ("replace", replace), ("checkpoint_every", checkpoint_every)):
             if given:
@@ -277,23 +287,30 @@ def start(
         for name, value in settled.items():
             if value is not None:
                 raise ValueError(f"resume=True goes on with the run's own settings: leave out {name}")
-        if options or sampler != "auto":
+        if options or sampler != "auto" or temper is not None or beta != 1.0:
             raise ValueError("resume=True goes on with the run's own settings: leave out the sampler")
         model, settings, keep, settled_sites = _resumed(model, store, draws)
         evidence = settled_sites if evidence is None else evidence
     else:
         settings = _check.sampler(sampler, **options)
-        settings["seed"] = secrets.randbits(32) if seed is None else _check.count("seed", seed, 0)
+        settings["seed"] = _check.seed(seed)
+        ladder, inverse = _check.ladder(temper), _check.inverse_temperature(beta)
+        settings.update({"temper": ladder} if ladder else {}, **({"beta": inverse} if inverse else {}))
+        few = 16 if ladder else 100
         settings["draws"] = 1000 if draws is None else _check.count("draws", draws)
-        settings["chains"] = 100 if chains is None else _check.count("chains", chains)
+        settings["chains"] = few if chains is None else _check.count("chains", chains)
         warmup = None if warmup is None else _check.count("warmup", warmup, 0)
         thin = None if thin is None else _check.count("thin", thin)
         settings.update(_rules(stop))
     if not isinstance(model, Model):
         kind = type(model).__name__
         raise TypeError(f"model must be a saltus.Model, got {kind}: Model.from_log_prob makes one of a function")
+    fixed = _check.evidence(evidence, model.cards)
     if not resume:
         # What nobody chose suits the sampler and the model.
+        if sampler == "auto" and not options and not model._is_of_functions():
+            settings["warmup"] = 3000 if warmup is None else warmup
+            settings = json.loads(_core.choose(model._core, json.dumps(settings), fixed))
         settings["warmup"], settings["thin"] = model._core.steps(json.dumps(settings), warmup, thin)
     settings["threads"] = _check.threads(threads)
     if keep is None:
@@ -304,7 +321,6 @@ def start(
         if hasattr(init, "attrs"):
             init = np.asarray(init["last"]["state"])
         starts = rows(_check.values("init", init, model.cards), settings["chains"])
-    fixed = _check.evidence(evidence, model.cards)
     if executor is not None:
         return _executor.sample(
             executor, model, settings, evidence=fixed, init=starts, keep=keep, store=store, replace=replace
@@ -373,7 +389,7 @@ def compare(
 ) -> list[dict[str, Any]]:
     """Runs several samplers on one model: a row for each with its effective draws per second and per evaluation.
 
-    >>> rows = compare(Model("bernoulli", sites=50), ["rwm", "dlmc"], draws=500, warmup=300, chains=5, seed=0)
+    >>> rows = compare(Model("bernoulli", sites=50), ["rwm", "dlmc"], draws=4000, warmup=300, chains=5, seed=0)
     >>> rows[0]["sampler"], rows[1]["ess_per_evaluation"] > rows[0]["ess_per_evaluation"]
     ('rwm', True)
     """

@@ -1,11 +1,8 @@
 //! How likely a model finds examples, up to its normaliser.
 
 use crate::control::Control;
-use crate::data::Examples;
 use crate::error::ModelError;
 use crate::model::Model;
-use crate::rng::ChainRng;
-use crate::rng::{Annealing, Stream};
 use crate::space::States;
 use crate::workers::Workers;
 use rayon::prelude::*;
@@ -14,22 +11,6 @@ use rayon::prelude::*;
 const BLOCK: usize = 16;
 /// Such blocks between two looks at the monitor.
 const AT_ONCE: usize = 32;
-
-/// The states of the first `count` examples, one after the other; examples that are drawn whenever
-/// they are looked at are drawn once, with that seed.
-pub fn draw_examples(examples: &Examples, count: usize, seed: u64) -> Vec<u8> {
-    let sites = examples.space().sites();
-    let count = count.min(examples.count());
-    let mut states = vec![0; count * sites];
-    for (index, state) in states.chunks_exact_mut(sites).enumerate() {
-        examples.fill(
-            index,
-            &mut ChainRng::new(seed, Stream::Annealing(Annealing::Draw, index as u64)),
-            state,
-        );
-    }
-    states
-}
 
 /// The mean of log π over states of a model's space, one after the other. Less log Z, it is the mean
 /// log-likelihood. `monitor` is told how many states are done, of how many; nothing comes back if it

@@ -20,6 +20,8 @@ pub struct AisOutcome {
     pub forward: Option<Estimate>,
     /// log Z from chains that went back: high on average, if they started at draws of the model.
     pub reverse: Option<Estimate>,
+    /// Chains that went back for it.
+    pub reverse_chains: usize,
     /// log w of the forward chains so far.
     pub log_weights: Vec<f64>,
     /// Mean acceptance over all moves.

@@ -32,6 +32,16 @@ impl<F: Fn(&[u8]) -> f64 + Send + Sync> Observable for F {
     }
 }
 
+impl Observable for Box<dyn Observable + '_> {
+    fn value(&self, state: &[u8]) -> f64 {
+        (**self).value(state)
+    }
+
+    fn as_count(&self) -> Option<&dyn Count> {
+        (**self).as_count()
+    }
+}
+
 /// Number of sites that differ from a state.
 #[derive(Clone, Debug)]
 pub struct Hamming(pub Vec<u8>);

@@ -187,7 +187,7 @@ impl<'a, M: Model + 'a> WithKernel<'a, M> for NewBlock<'_, M> {
 }
 
 /// A block of chains that a kernel moves.
-pub(crate) fn kernel_block<'a, M: Model + 'a, K>(
+pub fn kernel_block<'a, M: Model + 'a, K>(
     model: &M,
     kernel: Arc<K>,
     first_chain: usize,

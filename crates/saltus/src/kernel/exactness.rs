@@ -2,6 +2,7 @@
 //! stay as it is, and known wrong kernels must be told apart.
 
 mod clamped;
+mod clusters;
 mod conditionals;
 mod constraints;
 mod factor_graphs;

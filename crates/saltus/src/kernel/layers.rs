@@ -6,26 +6,36 @@
 //! other at every temperature, so that a step needs no acceptance test and can change everything
 //! (Salakhutdinov and Murray 2008). At β = 0 the hidden units are fair coins.
 
+use super::options::{Options, WithKernel};
 use super::{Chains, Kernel, KernelTraits, Kind, StepReport, check_start};
 use crate::base::Base;
-use crate::error::StepError;
+use crate::error::{ModelError, StepError, StepFailure};
 use crate::math::bytes::count_differences;
 use crate::math::vectorised;
 use crate::model::Model;
 use crate::model::rbm::{Draws, Rbm, RbmCache, softplus_gain};
+use crate::space::Space;
 
 /// What Gibbs sampling by layers says of itself.
-pub fn traits() -> KernelTraits {
+pub fn traits(_space: &Space) -> KernelTraits {
     KernelTraits {
-        name: "alternating",
+        name: "layers",
         summary: "Gibbs by layers: all hidden units, then all sites of an RBM",
         reference: "Hinton 2002, Neural Computation 14; Salakhutdinov and Murray 2008, ICML",
-        kind: Kind::WithoutDifferences,
+        kind: Kind::Structure,
         is_balanced: false,
         scale: None,
         evaluations_charged: 2.0,
         is_weighted: false,
     }
+}
+
+pub(crate) fn with_kernel<'a, M: Model + 'a, W: WithKernel<'a, M>>(
+    _options: &Options,
+    _model: &M,
+    then: W,
+) -> W::Output {
+    then.with(Layers)
 }
 
 /// Redraws all hidden units and all sites in turn.
@@ -77,8 +87,8 @@ impl Kernel<Rbm> for LayerGibbs {
     type Scratch = LayerScratch;
     type Own = ();
 
-    fn traits(&self, _model: &Rbm) -> KernelTraits {
-        traits()
+    fn traits(&self, model: &Rbm) -> KernelTraits {
+        traits(model.space())
     }
 
     fn new_scratch(&self, rbm: &Rbm, chains: usize) -> LayerScratch {
@@ -175,4 +185,73 @@ fn gain_from_zero(inputs: &[f64]) -> f64 {
         #[inline(always)]
         || softplus_gain(inputs, 0.0, 1.0),
     )
+}
+
+/// [`LayerGibbs`] for models of any type that say which RBM they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Layers;
+
+/// The RBM that a model is.
+pub(crate) fn rbm_of<M: Model>(model: &M) -> Result<&Rbm, ModelError> {
+    model.rbm().ok_or_else(|| {
+        ModelError::invalid(
+            "layers is for RBMs whose sites are all free: gibbs or dlmc sample the rest",
+        )
+    })
+}
+
+/// The same as a failure of the first chain.
+fn known<M: Model>(model: &M) -> Result<&Rbm, StepError> {
+    rbm_of(model).map_err(|error| StepError { chain: 0, cause: StepFailure::Model(error) })
+}
+
+impl<M: Model> Kernel<M> for Layers {
+    type Scratch = Option<LayerScratch>;
+    type Own = ();
+
+    fn traits(&self, model: &M) -> KernelTraits {
+        traits(model.space())
+    }
+
+    fn new_scratch(&self, model: &M, chains: usize) -> Option<LayerScratch> {
+        model.rbm().map(|rbm| LayerGibbs.new_scratch(rbm, chains))
+    }
+
+    fn start(
+        &self,
+        model: &M,
+        chains: &mut Chains,
+        scratch: &mut Option<LayerScratch>,
+    ) -> Result<(), StepError> {
+        let rbm = known(model)?;
+        LayerGibbs.start(
+            rbm,
+            chains,
+            scratch.get_or_insert_with(|| LayerGibbs.new_scratch(rbm, chains.len())),
+        )
+    }
+
+    /// What is kept does not depend on the rung.
+    fn adjust(
+        &self,
+        _model: &M,
+        _chains: &mut Chains,
+        _scratch: &mut Option<LayerScratch>,
+    ) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        model: &M,
+        chains: &mut Chains,
+        scratch: &mut Option<LayerScratch>,
+    ) -> Result<(), StepError> {
+        let rbm = known(model)?;
+        LayerGibbs.step(
+            rbm,
+            chains,
+            scratch.get_or_insert_with(|| LayerGibbs.new_scratch(rbm, chains.len())),
+        )
+    }
 }

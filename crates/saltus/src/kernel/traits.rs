@@ -32,6 +32,8 @@ pub enum Kind {
     FewSites,
     /// It changes all sites at once, by differences.
     AllSites,
+    /// It knows how the model is made, and is for such models alone.
+    Structure,
 }
 
 /// The scale of a kernel.

@@ -1,7 +1,7 @@
 //! A model with some of its sites fixed.
 
 use super::factor::Factor;
-use super::{Differences, Model, SweptChains};
+use super::{Differences, Model, SweptChains, Work};
 use crate::adjacency::Adjacency;
 use crate::base::Base;
 use crate::error::ModelError;
@@ -277,6 +277,11 @@ impl<M: Model> Model for Clamped<M> {
         let mut whole = self.fixed.clone();
         self.expand(state, &mut whole);
         self.inner.show(&whole, shown);
+    }
+
+    /// That of the whole, site by site.
+    fn work(&self) -> Work {
+        Work { sweep: None, ..self.inner.work() }
     }
 
     fn block_size(&self, chains: usize) -> usize {

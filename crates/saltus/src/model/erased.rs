@@ -1,8 +1,10 @@
 //! Models of any type as one type: for those who build a model at run time and cannot name what it is.
 
+use super::couplings::Couplings;
 use super::factor::Factor;
 use super::fixed_sum::FixedSum;
-use super::{Differences, Model, SweptChains};
+use super::rbm::Rbm;
+use super::{Differences, Model, SweptChains, Work};
 use crate::adjacency::Adjacency;
 use crate::base::Base;
 use crate::error::ModelError;
@@ -95,12 +97,16 @@ forwarded! {
         fn space() -> &Space;
         fn taylor_is_exact() -> bool;
         fn is_incremental() -> bool;
+        fn is_symmetric() -> bool;
         fn adjacency() -> Option<&Adjacency>;
         fn sums() -> &[FixedSum];
         fn sweep_block_size(chains: usize) -> usize;
+        fn work() -> Work;
         fn initial_state(rng: &mut ChainRng, state: &mut [u8]);
         fn complete(rng: &mut ChainRng, known: &[Option<u8>], state: &mut [u8]);
         fn factors() -> Option<Vec<Factor>>;
+        fn couplings() -> Result<Arc<Couplings>, ModelError>;
+        fn rbm() -> Option<&Rbm>;
         fn base() -> Base;
         fn shown_space() -> &Space;
         fn show(state: &[u8], shown: &mut [u8]);

@@ -2,7 +2,8 @@
 
 use super::factor::{Factor, strides_of};
 use super::feasible::Constraints;
-use super::{Differences, Model};
+use super::pair_rows::{PairRows, PairScratch};
+use super::{Differences, Model, SweptChains, Work};
 use crate::adjacency::Adjacency;
 use crate::base::Base;
 use crate::error::ModelError;
@@ -16,6 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Every site has, for each of its factors, the table in an order where its own value runs fastest.
 /// So the differences of a site are sums of contiguous rows, which vectorise over values, and one
 /// table serves all chains of a block while it is in the cache.
+///
+/// If no factor has more than two sites, sweeps of Gibbs sampling redraw a site of all chains of a block from rows in
+/// single precision; if there are many tables as well, as in Potts models with couplings J_ij(a, b) of all pairs, these
+/// rows are all that is kept for sampling. [`Model::factors`] still has the numbers as they were given.
 ///
 /// ```
 /// use saltus::model::factor::Factor;
@@ -47,6 +52,16 @@ pub struct Factors {
     adjacency: Adjacency,
     constraints: Constraints,
     factors: Vec<Factor>,
+    /// The same in single precision, if all factors are of one or two sites.
+    rows: Option<PairRows>,
+}
+
+/// What is kept of one block of chains.
+#[derive(Clone, Debug, Default)]
+pub struct FactorsCache {
+    /// Sums for each chain and value of a site.
+    sums: Vec<f64>,
+    pairs: PairScratch,
 }
 
 /// A factor as one of its sites sees it.
@@ -64,6 +79,8 @@ struct Incidence {
 const MOST_COPIED: usize = 4096;
 /// Tables that stay in the cache whatever the number of chains in a block.
 const SMALL: usize = 1 << 15;
+/// Chains of a block that read a table one after the other.
+const MOST_CHAINS: usize = 25;
 
 impl Factors {
     /// The product of these factors. Several over the same sites become one.
@@ -99,10 +116,22 @@ impl Factors {
     /// Lays out the tables of factors whose sites are in order, none of the same sites.
     fn laid_out(space: Space, factors: Vec<Factor>, constant: f64) -> Result<Self, ModelError> {
         let sites = space.sites();
+        let pairs: BTreeSet<(u32, u32)> = factors
+            .iter()
+            .flat_map(|factor| {
+                let scope = factor.scope();
+                (0..scope.len()).flat_map(move |b| (0..b).map(move |a| (scope[a], scope[b])))
+            })
+            .collect();
+        let adjacency = Adjacency::new(sites, &pairs.into_iter().collect::<Vec<_>>());
+        let rows = PairRows::new(&space, &factors, &adjacency, constant);
+        let entries: usize = factors.iter().map(|factor| factor.log_values().len()).sum();
+        // Many tables are not kept twice.
+        let kept = if rows.is_some() && entries > SMALL { &[] } else { &factors[..] };
         let mut of_site: Vec<Vec<Incidence>> = vec![Vec::new(); sites];
         let mut tables = Vec::new();
         let mut others = Vec::new();
-        for factor in &factors {
+        for factor in kept {
             let scope = factor.scope();
             let whole = tables.len();
             tables.extend_from_slice(factor.log_values());
@@ -153,14 +182,6 @@ impl Factors {
             }
             starts.push(incidences.len() as u32);
         }
-        let pairs: BTreeSet<(u32, u32)> = factors
-            .iter()
-            .flat_map(|factor| {
-                let scope = factor.scope();
-                (0..scope.len()).flat_map(move |b| (0..b).map(move |a| (scope[a], scope[b])))
-            })
-            .collect();
-        let adjacency = Adjacency::new(sites, &pairs.into_iter().collect::<Vec<_>>());
         let constraints = Constraints::new(&space, factors.iter());
         Ok(Self {
             space,
@@ -173,6 +194,7 @@ impl Factors {
             adjacency,
             constraints,
             factors,
+            rows,
         })
     }
 
@@ -180,6 +202,11 @@ impl Factors {
     pub fn with_shape(mut self, shape: &[usize]) -> Result<Self, ModelError> {
         self.space = self.space.with_shape(shape)?;
         Ok(self)
+    }
+
+    /// The rows in single precision, where there is nothing else.
+    fn only_rows(&self) -> Option<&PairRows> {
+        self.rows.as_ref().filter(|_| self.tables.is_empty())
     }
 
     fn of_site(&self, site: usize) -> &[Incidence] {
@@ -240,25 +267,27 @@ impl Factors {
 }
 
 impl Model for Factors {
-    /// Sums for each chain and value of a site.
-    type Cache = Vec<f64>;
+    type Cache = FactorsCache;
 
     fn space(&self) -> &Space {
         &self.space
     }
 
-    fn new_cache(&self, chains: usize) -> Vec<f64> {
-        vec![0.0; chains * self.space.values()]
+    fn new_cache(&self, chains: usize) -> FactorsCache {
+        FactorsCache { sums: vec![0.0; chains * self.space.values()], ..FactorsCache::default() }
     }
 
     fn log_prob(
         &self,
         states: States<'_>,
-        _cache: &mut Vec<f64>,
+        _cache: &mut FactorsCache,
         log_prob: &mut [f64],
     ) -> Result<(), ModelError> {
         for (state, log_prob) in states.rows().zip(log_prob) {
-            *log_prob = self.log_prob_of(state);
+            *log_prob = match self.only_rows() {
+                Some(rows) => rows.log_prob(state),
+                None => self.log_prob_of(state),
+            };
         }
         Ok(())
     }
@@ -267,11 +296,16 @@ impl Model for Factors {
         &self,
         _kind: Differences,
         states: States<'_>,
-        cache: &mut Vec<f64>,
+        FactorsCache { sums: cache, pairs }: &mut FactorsCache,
         log_prob: &mut [f64],
         diff: &mut [f32],
     ) -> Result<(), ModelError> {
         let table = self.space.diff_len();
+        if let Some(rows) = self.only_rows() {
+            rows.log_prob_and_diff(states, pairs, log_prob, diff);
+            diff.chunks_exact_mut(table).for_each(|diff| self.space.mask(diff));
+            return Ok(());
+        }
         log_prob.fill(self.constant);
         for site in 0..self.space.sites() {
             let values = self.space.values_at(site);
@@ -300,6 +334,17 @@ impl Model for Factors {
         true
     }
 
+    fn work(&self) -> Work {
+        let rows = self.incidences.len() as f64;
+        let (sites, values) = (self.space.sites() as f64, self.space.values() as f64);
+        let around = rows / sites;
+        Work {
+            evaluation: rows * (4.0 + values),
+            site: 10.0 + 8.0 * values + around * (4.0 + values),
+            sweep: None,
+        }
+    }
+
     fn is_incremental(&self) -> bool {
         true
     }
@@ -308,11 +353,14 @@ impl Model for Factors {
         &self,
         state: &[u8],
         _chain: usize,
-        _cache: &mut Vec<f64>,
+        _cache: &mut FactorsCache,
         site: usize,
         diff: &mut [f64],
     ) -> Result<(), ModelError> {
         diff.fill(0.0);
+        if let Some(rows) = self.only_rows() {
+            rows.site_sums(state, site, diff);
+        }
         for incidence in self.of_site(site) {
             self.add_row(incidence, self.row(incidence, state), diff);
         }
@@ -324,6 +372,20 @@ impl Model for Factors {
 
     fn adjacency(&self) -> Option<&Adjacency> {
         Some(&self.adjacency)
+    }
+
+    fn sweep(&self, chains: SweptChains<'_>, cache: &mut FactorsCache) -> bool {
+        match &self.rows {
+            None => false,
+            Some(rows) => {
+                rows.sweep(chains, &mut cache.pairs);
+                true
+            }
+        }
+    }
+
+    fn sweep_block_size(&self, chains: usize) -> usize {
+        if self.rows.is_some() { chains.clamp(1, MOST_CHAINS) } else { self.block_size(chains) }
     }
 
     fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
@@ -367,7 +429,7 @@ impl Model for Factors {
     }
 
     fn block_size(&self, chains: usize) -> usize {
-        let wanted = if self.tables.len() <= SMALL { 4 } else { 25 };
-        chains.clamp(1, wanted)
+        let is_small = self.only_rows().is_none() && self.tables.len() <= SMALL;
+        chains.clamp(1, if is_small { 4 } else { MOST_CHAINS })
     }
 }

@@ -4,7 +4,7 @@
 use super::lanes::fhmm::FhmmLanes;
 use super::lanes::transposed::Transposed;
 use super::lanes::{self, by_groups};
-use super::{Differences, Model, Sweep, SweptChains, check_finite, check_length};
+use super::{Differences, Model, Sweep, SweptChains, Work, check_finite, check_length};
 use crate::adjacency::Adjacency;
 use crate::error::ModelError;
 use crate::math::vectorised;
@@ -512,6 +512,15 @@ impl Model for Fhmm {
             self.diff_of(kind, state, cache, diff);
         }
         Ok(())
+    }
+
+    fn work(&self) -> Work {
+        let (sites, entries) = (self.space.sites() as f64, self.space.diff_len() as f64);
+        let site =
+            if self.space.is_binary() { 22.0 } else { 10.0 + 8.0 * self.space.values() as f64 };
+        let swept = if self.space.is_binary() { 4.0 } else { 3.0 * self.space.values() as f64 };
+        let sweep = self.lanes.as_ref().map(|_| swept * sites);
+        Work { evaluation: sites + 0.2 * entries, site, sweep }
     }
 
     fn is_incremental(&self) -> bool {

@@ -1,6 +1,6 @@
 //! A model whose states must have given sums over some of their sites.
 
-use super::{Differences, Model};
+use super::{Differences, Model, Work};
 use crate::base::Base;
 use crate::error::ModelError;
 use crate::rng::ChainRng;
@@ -306,6 +306,11 @@ impl<M: Model> Model for FixedSums<M> {
 
     fn show(&self, state: &[u8], shown: &mut [u8]) {
         self.inner.show(state, shown);
+    }
+
+    /// That of the whole, site by site.
+    fn work(&self) -> Work {
+        Work { sweep: None, ..self.inner.work() }
     }
 
     fn block_size(&self, chains: usize) -> usize {

@@ -5,7 +5,7 @@ use super::graph::Graph;
 use super::lanes::potts::PottsLanes;
 use super::lanes::transposed::Transposed;
 use super::lanes::{self, by_groups};
-use super::{Differences, Model, Sweep, SweptChains, check_finite, check_length};
+use super::{Differences, Model, Sweep, SweptChains, Work, check_finite, check_length};
 use crate::adjacency::Adjacency;
 use crate::base::{Base, transpose};
 use crate::error::ModelError;
@@ -188,6 +188,17 @@ impl Model for Independent {
             *diff = self.base.change(site, state[site], value as u8);
         }
         Ok(())
+    }
+
+    fn work(&self) -> Work {
+        let (entries, values) = (self.space().diff_len() as f64, self.space().values() as f64);
+        let sites = self.space().sites() as f64;
+        let sweep = match &self.redrawn {
+            Redrawn::Bits(..) => Some(0.6 * sites),
+            Redrawn::Values(_) => Some((0.5 + 0.4 * values) * sites),
+            _ => None,
+        };
+        Work { evaluation: 0.1 * entries, site: 5.0 + 9.0 * values, sweep }
     }
 
     fn factors(&self) -> Option<Vec<Factor>> {

@@ -2,7 +2,7 @@
 
 use super::factor::{Factor, states_of};
 use super::feasible::Constraints;
-use super::{Differences, Model, brute_force_diff};
+use super::{Differences, Model, Work, brute_force_diff};
 use crate::adjacency::Adjacency;
 use crate::base::Base;
 use crate::error::ModelError;
@@ -495,6 +495,11 @@ impl<M: Model> Model for OneHot<M> {
         let mut whole = vec![0; self.inner.space().sites()];
         self.expand(state, &mut whole);
         self.inner.show(&whole, shown);
+    }
+
+    /// That of the whole, site by site.
+    fn work(&self) -> Work {
+        Work { sweep: None, ..self.inner.work() }
     }
 
     fn block_size(&self, chains: usize) -> usize {

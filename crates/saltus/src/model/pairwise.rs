@@ -1,17 +1,18 @@
 //! Ising and Potts models on any sparse graph, with the rectangular lattice as the fast path.
 
 use super::checkerboard::{Checkerboard, CheckerboardCache};
+use super::couplings::Couplings;
 use super::factor::Factor;
 use super::graph::{Edge, Graph};
 use super::lattice::Lattice;
 use super::sweeper::{Sweeper, SweeperCache};
-use super::{Differences, Model, Sweep, SweptChains, check_finite, check_length};
+use super::{Differences, Model, Sweep, SweptChains, Work, check_finite, check_length};
 use crate::adjacency::Adjacency;
 use crate::base::transpose;
 use crate::error::ModelError;
 use crate::math::vectorised;
 use crate::space::{Space, States};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Sites that interact in pairs.
 ///
@@ -41,6 +42,8 @@ pub struct Pairwise {
     checkerboard: Option<Checkerboard>,
     /// What sweeps of many chains go by, made when it is first asked for.
     sweeper: OnceLock<Sweeper>,
+    /// What cluster moves go by, the same.
+    couplings: OnceLock<Result<Arc<Couplings>, ModelError>>,
 }
 
 /// A lattice whose couplings are all equal: neighbours stand at fixed offsets.
@@ -108,8 +111,16 @@ impl Pairwise {
     }
 
     fn on_graph(space: Space, graph: Graph, field: Vec<f32>) -> Self {
-        let (constant, sweeper) = (0.0, OnceLock::new());
-        Self { space, graph, field, constant, stencil: None, checkerboard: None, sweeper }
+        Self {
+            space,
+            graph,
+            field,
+            constant: 0.0,
+            stencil: None,
+            checkerboard: None,
+            sweeper: OnceLock::new(),
+            couplings: OnceLock::new(),
+        }
     }
 
     /// A Potts model on a lattice with equal couplings.
@@ -154,7 +165,7 @@ impl Pairwise {
 
     /// The same with that much more log π everywhere.
     pub fn with_constant(self, constant: f64) -> Self {
-        Self { constant: self.constant + constant, ..self }
+        Self { constant: self.constant + constant, couplings: OnceLock::new(), ..self }
     }
 
     /// A table per edge and per site.
@@ -184,6 +195,10 @@ impl Pairwise {
         } else {
             self.field[usize::from(value) * self.space.sites() + site]
         }
+    }
+
+    fn adjacency_of(&self, site: usize) -> &[u32] {
+        self.graph.adjacency().neighbours(site)
     }
 
     /// Σⱼ Jᵢⱼ sⱼ, what the neighbours of a spin pull it with.
@@ -434,6 +449,15 @@ impl Model for Pairwise {
         true
     }
 
+    /// Without fields, or with fields that are the same for every value.
+    fn is_symmetric(&self) -> bool {
+        let sites = self.space.sites();
+        match self.space.is_binary() {
+            true => self.field.iter().all(|field| *field == 0.0),
+            false => self.field.iter().zip(&self.field[sites..]).all(|(one, next)| one == next),
+        }
+    }
+
     fn site_diff(
         &self,
         state: &[u8],
@@ -470,6 +494,11 @@ impl Model for Pairwise {
         self.tables().ok()
     }
 
+    fn couplings(&self) -> Result<Arc<Couplings>, ModelError> {
+        let make = || Couplings::new(&self.space, &self.tables()?).map(Arc::new);
+        self.couplings.get_or_init(make).clone()
+    }
+
     fn sweep(&self, chains: SweptChains<'_>, cache: &mut PairwiseCache) -> bool {
         if !chains.is_multiple_of_model() {
             return false;
@@ -483,6 +512,26 @@ impl Model for Pairwise {
         }
         let to_add = (self.space.sites(), self.constant);
         self.sweeper().sweep(chains, to_add, &mut cache.sweeper)
+    }
+
+    fn work(&self) -> Work {
+        let (sites, entries) = (self.space.sites() as f64, self.space.diff_len() as f64);
+        let ends: usize = (0..self.space.sites()).map(|site| self.adjacency_of(site).len()).sum();
+        let around = ends as f64 / sites;
+        Work {
+            evaluation: match self.stencil {
+                Some(_) => 0.3 * entries,
+                None => 0.5 * entries + 0.6 * ends as f64,
+            },
+            site: 15.0 + 3.0 * around,
+            sweep: match &self.checkerboard {
+                Some(_) => Some(sites),
+                None => self
+                    .sweeper()
+                    .work_of_site(around, self.space.values())
+                    .map(|site| sites * site),
+            },
+        }
     }
 
     fn sweep_block_size(&self, _chains: usize) -> usize {

@@ -3,25 +3,28 @@
 mod draws;
 mod enumerate;
 mod exact;
-pub(crate) mod file;
+mod file;
 mod inputs;
 mod units;
 
 pub(crate) use draws::Draws;
 pub use enumerate::{Enumerated, MOST_HIDDEN};
+pub use file::RbmParameters;
 pub(crate) use units::softplus_gain;
 
-use super::{Differences, Model, check_finite, check_length};
+use super::{Differences, Model, Work, check_finite, check_length};
 use crate::base::{Base, sum_where_one};
 use crate::error::ModelError;
 use crate::math::matrix::{PackedMatrix, TILE_ROWS};
 use crate::math::{self, mixture, vectorised};
 use crate::rng::{ChainRng, Stream};
 use crate::space::{Space, States};
+use crate::tensor_file::Tensors;
 use exact::{ExactDiff, Followed};
 use inputs::{Inputs, Sums};
 use rand_distr::{Distribution, StandardNormal};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Rows of hidden units are filled up to whole groups of this many, so that loops have no rest.
 const LANES: usize = mixture::STEP;
@@ -65,8 +68,10 @@ pub struct Rbm {
     weights: Vec<f32>,
     /// The same rows, ready to be added up.
     inputs: Inputs,
-    /// e^W in the same layout; empty if a weight exceeds [`LARGEST_WEIGHT`].
-    exponentials: Vec<f32>,
+    /// e^W in the same layout, once somebody asks for exact differences; empty if a weight exceeds
+    /// [`LARGEST_WEIGHT`].
+    exponentials: OnceLock<Vec<f32>>,
+    largest: f64,
     /// Σₘ W of every row.
     row_sums: Vec<f64>,
     /// So many factors e^W can be multiplied without leaving the range of single precision.
@@ -155,11 +160,6 @@ impl Rbm {
         } else {
             (LARGEST_EXPONENT / largest) as usize / LANES * LANES
         };
-        let exponentials = if largest <= LARGEST_WEIGHT {
-            weights.iter().map(|w| f64::from(*w).exp() as f32).collect()
-        } else {
-            Vec::new()
-        };
         let row_sums = weights
             .chunks_exact(stride)
             .map(|row| row.iter().map(|w| f64::from(*w)).sum())
@@ -177,7 +177,8 @@ impl Rbm {
             visible_bias: (0..table).map(|column| visible_bias[from_plane(column)]).collect(),
             inputs: Inputs::new(values, &weights, stride, quantum),
             weights,
-            exponentials,
+            exponentials: OnceLock::new(),
+            largest,
             row_sums,
             group,
             gradient: PackedMatrix::new(hidden, table, |unit, column| {
@@ -250,6 +251,17 @@ impl Rbm {
             .map_err(|reason| ModelError::File { path: path.display().to_string(), reason })
     }
 
+    /// The RBM whose tensors in a file have names with that prefix; the error is the reason alone.
+    #[doc(hidden)]
+    pub fn from_tensors(file: &Tensors<'_>, prefix: &str) -> Result<Self, String> {
+        file::rbm(file, prefix)
+    }
+
+    /// What chains start from, in the layout of [`new`](Self::new).
+    pub fn data_mean(&self) -> Option<&[f32]> {
+        self.data_mean.as_deref()
+    }
+
     /// Number of hidden units.
     pub fn hidden(&self) -> usize {
         self.hidden
@@ -263,6 +275,22 @@ impl Rbm {
         assert!(unit < self.hidden && site < self.space.sites());
         assert!(usize::from(value) < self.space.values());
         self.weights[self.row(site, value) * self.stride + unit]
+    }
+
+    /// The bias of a hidden unit.
+    ///
+    /// # Panics
+    /// If there is no such unit.
+    pub fn hidden_bias(&self, unit: usize) -> f32 {
+        assert!(unit < self.hidden);
+        self.hidden_bias[unit] as f32
+    }
+
+    fn exponentials(&self) -> &[f32] {
+        self.exponentials.get_or_init(|| match self.largest <= LARGEST_WEIGHT {
+            true => self.weights.iter().map(|w| f64::from(*w).exp() as f32).collect(),
+            false => Vec::new(),
+        })
     }
 
     /// Which row of the tables belongs to a value of a site.
@@ -430,6 +458,10 @@ impl Model for Rbm {
         &self.space
     }
 
+    fn rbm(&self) -> Option<&Rbm> {
+        Some(self)
+    }
+
     fn new_cache(&self, chains: usize) -> RbmCache {
         let stride = self.stride;
         let units = Followed {
@@ -478,7 +510,7 @@ impl Model for Rbm {
                 self.log_prob_of(state, &cache.activations, on, (&mut cache.off, &mut cache.logs));
             if kind == Differences::Exact {
                 let diff = &mut diff[chain * table..(chain + 1) * table];
-                if self.exponentials.is_empty() {
+                if self.exponentials().is_empty() {
                     self.exact_diff_by_logarithms(state, &cache.activations, diff);
                 } else {
                     pulp::Arch::new().dispatch(ExactDiff {
@@ -500,6 +532,16 @@ impl Model for Rbm {
             }
         }
         Ok(())
+    }
+
+    fn work(&self) -> Work {
+        let (hidden, entries) = (self.hidden() as f64, self.space.diff_len() as f64);
+        let values = self.space.values() as f64;
+        Work {
+            evaluation: 0.03 * hidden * entries + 5.0 * hidden,
+            site: 50.0 + 0.65 * hidden * (values - 1.0),
+            sweep: None,
+        }
     }
 
     fn is_incremental(&self) -> bool {

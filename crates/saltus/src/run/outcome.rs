@@ -46,6 +46,8 @@ pub struct Outcome {
     pub tempering: Option<TemperReport>,
     /// The chains on all rungs, by ensemble, scan and rung, if they were kept.
     pub rung_draws: Option<Vec<Vec<RungDraw>>>,
+    /// Whether the model says that it is the same with its values exchanged; false if nobody asked it.
+    pub symmetric: bool,
     /// Wall time.
     pub seconds: Seconds,
     /// How it ended.

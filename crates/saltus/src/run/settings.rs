@@ -4,7 +4,7 @@ use crate::draws::sink::SinkError;
 use crate::engine::steps_per_sweep;
 use crate::kernel::KernelTraits;
 use crate::model::Model;
-use crate::sampler::{Sampler, SamplerError, check_path, check_tuning};
+use crate::sampler::{Sampler, SamplerError, check_tuning};
 use crate::temper::Temper;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -248,8 +248,12 @@ impl Settings {
 
     /// Fails with a sentence if its sampler or its temperatures cannot move chains of a model.
     pub fn suits<M: Model>(&self, model: &M) -> Result<(), SamplerError> {
-        self.sampler.suits(model)?;
-        self.temper.map_or(Ok(()), |_| check_path(model))
+        match (self.temper, self.beta) {
+            (None, None) => self.sampler.suits(model),
+            // Without a ladder nothing begins at independent sites.
+            (None, Some(_)) if !model.sums().is_empty() => self.sampler.suits(model),
+            _ => self.sampler.suits_path(model),
+        }
     }
 
     fn check_temper(&self, traits: &KernelTraits) -> Result<(), RunError> {

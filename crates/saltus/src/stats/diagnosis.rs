@@ -57,6 +57,13 @@ pub struct Diagnosis {
     pub rhat: Option<f64>,
 }
 
+impl Diagnosis {
+    /// Effective draws of the bulk or of the tails, whichever are fewer.
+    pub fn ess(&self) -> Option<f64> {
+        [self.ess_bulk, self.ess_tail].into_iter().flatten().reduce(f64::min)
+    }
+}
+
 /// Judges a scalar by the draws of several chains of equal length.
 ///
 /// The formulas are those of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), and agree

@@ -47,6 +47,10 @@ const NOTICEABLE: f64 = 0.01;
 const CHANCE: f64 = 1e-4;
 /// Chains on either side that a chain is compared with.
 const NEIGHBOURS: usize = 16;
+/// A chain on its way gets farther in twice the time by more than this factor.
+const SETTLED: f64 = 1.25;
+/// Probability of calling chains slow that are in different modes: something is said of either.
+const OF_LITTLE_WEIGHT: f64 = 0.05;
 /// Fewer chains do not tell how much overlaps vary.
 const FEWEST_CHAINS: usize = 4;
 
@@ -83,7 +87,8 @@ impl Overlap {
         } else if clearly_larger(&at_half, &at_lag) {
             Memory::Fading
         } else if clearly_larger(&at_lag, &between) {
-            Memory::Kept
+            // What still moves away at a steady pace is slow, however little it is.
+            if is_settled(&at_half, &at_lag) { Memory::Kept } else { Memory::Fading }
         } else {
             Memory::Forgotten
         };
@@ -95,6 +100,15 @@ impl Overlap {
             memory,
         })
     }
+}
+
+/// Whether chains were as far away after half the time as after all of it, but for chance.
+fn is_settled(at_half: &[f64], at_lag: &[f64]) -> bool {
+    let away = |overlaps: &[f64]| 1.0 - moments(overlaps).0;
+    let steps: Vec<f64> = at_half.iter().zip(at_lag).map(|(half, lag)| half - lag).collect();
+    let (step, variance) = moments(&steps);
+    let moves_on = step > 0.0 && exceeds_chance(step, variance, steps.len(), OF_LITTLE_WEIGHT);
+    !moves_on || away(at_lag) <= SETTLED * away(at_half)
 }
 
 /// The mean overlap of every chain with the others, or with some of its neighbours where there are
@@ -141,7 +155,7 @@ fn clearly_larger(one: &[f64], other: &[f64]) -> bool {
 
 /// Whether a mean of `count` independent numbers of that sample variance lies so far from 0 that
 /// chance would bring it there less often than with probability `chance`.
-pub(super) fn exceeds_chance(mean: f64, variance: f64, count: usize, chance: f64) -> bool {
+pub(crate) fn exceeds_chance(mean: f64, variance: f64, count: usize, chance: f64) -> bool {
     let Ok(law) = StudentsT::new(0.0, 1.0, count.saturating_sub(1) as f64) else {
         return false;
     };
@@ -210,6 +224,14 @@ mod tests {
         assert_eq!(overlap.memory, Memory::Kept);
         // Of five others, three are in the other mode: ½·(½ + 2/5).
         assert!((overlap.between_chains.unwrap() - 0.45).abs() < 0.02, "{overlap:?}");
+    }
+
+    #[test]
+    fn slow_chains_are_in_no_modes() {
+        // A hundredth of the sites is renewed between two states: less than is noticeable.
+        let overlap = Overlap::new(&chains(30, 4, 0.004, 5), 1).unwrap();
+        assert!(overlap.at_half_lag - overlap.at_lag < 0.01, "{overlap:?}");
+        assert_eq!(overlap.memory, Memory::Fading);
     }
 
     #[test]

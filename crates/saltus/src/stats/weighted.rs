@@ -98,11 +98,14 @@ pub fn diagnose_weighted(chains: &[Vec<f64>], weights: &[Vec<f64>]) -> Diagnosis
     }
     let of_mean = diagnose(&linearised.chains);
     let sd = linearised.variance.sqrt();
+    // No more than plain draws are said to be worth, where a few of them have all the weight.
+    let draws = chains.iter().map(Vec::len).sum::<usize>() as f64;
+    let most = draws * draws.log10().max(1.0);
     Diagnosis {
         mean: Some(linearised.mean),
         sd: Some(sd),
         mcse: of_mean.mcse,
-        ess_bulk: of_mean.mcse.map(|mcse| (sd / mcse).powi(2)),
+        ess_bulk: of_mean.mcse.map(|mcse| (sd / mcse).powi(2).min(most)),
         ess_tail: None,
         ..of_mean
     }

@@ -4,11 +4,13 @@
 use super::description::Keep;
 use super::folder::Folder;
 use super::layout::{
-    self, COORDINATE_CHUNK, Chunk, DRAWN, GROUPS, ROUNDS, ROUNDS_CHUNK, SITE_MEANS, WARMUP, damaged,
+    self, COORDINATE_CHUNK, Chunk, ENERGY, MARGINALS, POSTERIOR, ROUNDS, ROUNDS_CHUNK, SITE_MEANS,
+    SITES, WARMUP, damaged,
 };
 use super::shard::{Chunks, Encode};
 use super::strip::Strip;
 use super::{StoreError, bits};
+use crate::draws::observers::MarginalTable;
 use crate::draws::sink::{ChainDraws, Plan, STATISTICS};
 use crate::draws::sites::Sites;
 use crate::space::Space;
@@ -18,6 +20,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarrs::array::Array;
 
+/// An array of whole numbers, and these.
+type Coordinate = (Array<Folder>, Vec<i64>);
+
 /// Every array, once a run has begun.
 pub(super) struct Arrays {
     space: Space,
@@ -26,6 +31,8 @@ pub(super) struct Arrays {
     pub(super) names: Vec<String>,
     /// Observables, then [`STATISTICS`].
     numbers: Vec<Strip<f64>>,
+    /// −log π, which is the first observable.
+    energy: Strip<f64>,
     states: Option<Strip<u8>>,
     /// Draws that were taken.
     pub(super) draws: usize,
@@ -44,10 +51,13 @@ impl Arrays {
     ) -> Result<Self, StoreError> {
         let Plan { space, chains, names, .. } = *plan;
         let columns = names.iter().map(String::as_str).chain(STATISTICS);
+        let strip = |path: &str| {
+            let array = layout::numbers(folder, path, chains)?;
+            Ok(Strip::new(folder, array, chains, 1, Chunk::of_numbers(chains), f64::NAN))
+        };
         let numbers = columns.map(|name| {
             layout::check_name(name)?;
-            let array = layout::numbers(folder, name, chains)?;
-            Ok(Strip::new(folder, array, chains, 1, Chunk::of_numbers(chains), f64::NAN))
+            strip(&layout::path_of(name))
         });
         let states = layout::states(keep, space).map(|(path, bytes)| {
             let array = layout::state_rows(folder, &path, chains, bytes, space)?;
@@ -60,6 +70,7 @@ impl Arrays {
             chains,
             names: names.to_vec(),
             numbers: numbers.collect::<Result<_, StoreError>>()?,
+            energy: strip(ENERGY)?,
             states: states.transpose()?,
             draws: 0,
             draws_saved: 0,
@@ -71,18 +82,20 @@ impl Arrays {
     pub(super) fn rewind(&mut self, draws: usize) -> Result<(), StoreError> {
         self.draws = draws;
         self.numbers.iter_mut().try_for_each(|strip| strip.rewind(draws))?;
+        self.energy.rewind(draws)?;
         self.states.iter_mut().try_for_each(|strip| strip.rewind(draws))
     }
 
     /// Writes the chunks that are not full yet.
     pub(super) fn flush(&mut self) -> Result<(), StoreError> {
         self.numbers.iter_mut().try_for_each(Strip::flush)?;
+        self.energy.flush()?;
         self.states.iter_mut().try_for_each(Strip::flush)
     }
 
     /// Draws of which every array has whole files on disk.
     pub(super) fn written(&self) -> usize {
-        let written = self.numbers.iter().map(Strip::written);
+        let written = self.numbers.iter().chain([&self.energy]).map(Strip::written);
         written.chain(self.states.iter().map(Strip::written)).min().unwrap_or(0)
     }
 
@@ -103,8 +116,12 @@ impl Arrays {
             let of_chain = |chain: &ChainDraws| -> Vec<f64> {
                 chain.column(number).skip(part.start).take(part.len()).collect()
             };
-            let columns: Vec<Vec<f64>> = draws.iter().map(of_chain).collect();
+            let mut columns: Vec<Vec<f64>> = draws.iter().map(of_chain).collect();
             strip.push(part.len(), |chain| &columns[chain][..])?;
+            if number == 0 {
+                columns.iter_mut().flatten().for_each(|log_prob| *log_prob = -*log_prob);
+                self.energy.push(part.len(), |chain| &columns[chain][..])?;
+            }
         }
         if let Some(states) = &mut self.states {
             let sites = self.space.sites();
@@ -132,7 +149,7 @@ impl Arrays {
                 let first = (chunk * length) as i64;
                 content.push(&(first..first + length as i64).collect::<Vec<_>>());
             }
-            for group in DRAWN {
+            for group in layout::drawn(self.keep) {
                 let array = self.coordinate(folder, group, self.draws)?;
                 put(folder, &array, file, &content, in_file)?;
             }
@@ -163,10 +180,62 @@ impl Arrays {
     /// Writes what chains are called.
     pub(super) fn write_chain_coordinates(&self, folder: &Arc<Folder>) -> Result<(), StoreError> {
         let numbers: Vec<i64> = (0..self.chains as i64).collect();
-        for group in DRAWN {
+        for group in layout::drawn(self.keep) {
             store(folder, &self.chain_coordinate(folder, group)?, &numbers)?;
         }
+        if self.keep == Keep::States {
+            for (array, numbers) in self.site_coordinates(folder, POSTERIOR)? {
+                store(folder, &array, &numbers)?;
+            }
+        }
         Ok(())
+    }
+
+    /// What the sites of a group are called, and where they stand.
+    fn site_coordinates(
+        &self,
+        folder: &Arc<Folder>,
+        group: &str,
+    ) -> Result<Vec<Coordinate>, StoreError> {
+        let sites = self.space.sites();
+        let array = |(name, numbers): (String, Vec<i64>)| {
+            let path = format!("{group}/{name}");
+            Ok((layout::whole_numbers(folder, &path, "site", sites, (sites, 1))?, numbers))
+        };
+        layout::site_coordinates(&self.space).into_iter().map(array).collect()
+    }
+
+    /// Writes marginals, if there are any: by site and value, NaN where a site has no such value.
+    fn write_marginals(
+        &self,
+        folder: &Arc<Folder>,
+        marginals: Option<&MarginalTable>,
+    ) -> Result<Vec<Array<Folder>>, StoreError> {
+        let Some(marginals) = marginals else {
+            return Ok(Vec::new());
+        };
+        let values = self.space.values();
+        let mut arrays = Vec::new();
+        for (path, table) in [(MARGINALS[0], &marginals.mean), (MARGINALS[1], &marginals.spread)] {
+            let entry = |site: usize, value: usize| match value < self.space.values_at(site) {
+                true => table[site].get(value).copied().unwrap_or(f64::NAN),
+                false => f64::NAN,
+            };
+            let sites = 0..self.space.sites();
+            let numbers: Vec<f64> =
+                sites.flat_map(|site| (0..values).map(move |value| entry(site, value))).collect();
+            let array = layout::site_values(folder, path, &self.space)?;
+            let mut chunks = Chunks::default();
+            chunks.push(&numbers);
+            let key = array.chunk_key(&[0, 0]);
+            folder.write_sealed(key.as_str(), [&chunks.index(1), chunks.bytes()])?;
+            arrays.push(array);
+        }
+        let path = format!("{SITES}/value");
+        let array = layout::whole_numbers(folder, &path, "value", values, (values, 1))?;
+        store(folder, &array, &(0..values as i64).collect::<Vec<_>>())?;
+        arrays.push(array);
+        Ok(arrays)
     }
 
     /// Metadata of every group and array by path, with what was taken so far; coordinates and the
@@ -176,13 +245,29 @@ impl Arrays {
         folder: &Arc<Folder>,
         rounds: &[Round],
         sites: Option<&Sites>,
+        marginals: Option<&MarginalTable>,
     ) -> Result<Map<String, Value>, StoreError> {
         self.count(folder)?;
         let mut all = Map::new();
-        for group in GROUPS {
-            all.insert(group.to_owned(), layout::group(layout::library()));
+        for group in layout::groups(self.keep) {
+            all.insert((*group).to_owned(), layout::group(layout::library()));
         }
-        for group in DRAWN {
+        if self.keep == Keep::States {
+            for (array, _) in self.site_coordinates(folder, POSTERIOR)? {
+                insert(&mut all, &array)?;
+            }
+        }
+        // Before a run has ended its sites have no means, and the group no sites.
+        if sites.is_some_and(|sites| !sites.means.is_empty()) || marginals.is_some() {
+            for (array, numbers) in self.site_coordinates(folder, SITES)? {
+                store(folder, &array, &numbers)?;
+                insert(&mut all, &array)?;
+            }
+        }
+        for array in self.write_marginals(folder, marginals)? {
+            insert(&mut all, &array)?;
+        }
+        for group in layout::drawn(self.keep) {
             for array in
                 [self.chain_coordinate(folder, group)?, self.coordinate(folder, group, self.draws)?]
             {
@@ -193,6 +278,7 @@ impl Arrays {
         for (name, strip) in columns.zip(&mut self.numbers) {
             all.insert(layout::path_of(name), strip.metadata(self.draws)?);
         }
+        all.insert(ENERGY.to_owned(), self.energy.metadata(self.draws)?);
         if let Some(states) = &mut self.states {
             let name = states.name().to_owned();
             all.insert(name, states.metadata(self.draws)?);
@@ -200,7 +286,9 @@ impl Arrays {
         for array in write_rounds(folder, rounds)? {
             insert(&mut all, &array)?;
         }
-        insert(&mut all, &write_site_means(folder, sites, self.space.sites())?)?;
+        if marginals.is_none() || sites.is_some_and(|sites| !sites.means.is_empty()) {
+            insert(&mut all, &write_site_means(folder, sites, self.space.sites())?)?;
+        }
         // Readers want the members of a group beside each other.
         all.sort_keys();
         Ok(all)

@@ -17,15 +17,19 @@ pub(super) const POSTERIOR: &str = "posterior";
 pub(super) const SAMPLE_STATS: &str = "sample_stats";
 pub(super) const WARMUP: &str = "warmup";
 pub(super) const SITES: &str = "sites";
-/// Every group of a store.
-pub(super) const GROUPS: [&str; 4] = [POSTERIOR, SAMPLE_STATS, WARMUP, SITES];
+/// States of two values as bits: not among what is judged, because their bytes are nobody's numbers.
+pub(super) const PACKED: &str = "packed";
+/// Every group that a store may have.
+pub(super) const GROUPS: [&str; 5] = [POSTERIOR, SAMPLE_STATS, WARMUP, SITES, PACKED];
 /// Mean values of the sites, once a run has ended.
 pub(super) const SITE_MEANS: &str = "sites/mean";
-/// Groups that have chains and draws.
-pub(super) const DRAWN: [&str; 2] = [POSTERIOR, SAMPLE_STATS];
+/// Probabilities of the values of sites, and their standard errors.
+pub(super) const MARGINALS: [&str; 2] = ["sites/marginal", "sites/marginal_se"];
+/// Where −log π is kept, by the name that ArviZ knows.
+pub(super) const ENERGY: &str = "sample_stats/energy";
 
 /// Counts up with every change of what files hold and how they are sealed. Stores of 0.1 have none.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// Columns of the group of warm-up.
 pub(super) const ROUNDS: [&str; 3] = ["steps", "scale", "acceptance"];
@@ -106,13 +110,44 @@ pub(super) fn states(keep: Keep, space: &Space) -> Option<(String, usize)> {
     match keep {
         Keep::None => None,
         Keep::States => Some((format!("{POSTERIOR}/state"), space.sites())),
-        Keep::Bits => Some((format!("{POSTERIOR}/state_bits"), super::bits::bytes(space.sites()))),
+        Keep::Bits => Some((format!("{PACKED}/state_bits"), super::bits::bytes(space.sites()))),
     }
+}
+
+/// Groups of a store that keeps this of states.
+pub(super) fn groups(keep: Keep) -> &'static [&'static str] {
+    if keep == Keep::Bits { &GROUPS } else { &GROUPS[..4] }
+}
+
+/// Groups that have chains and draws.
+pub(super) fn drawn(keep: Keep) -> &'static [&'static str] {
+    if keep == Keep::Bits { &[POSTERIOR, SAMPLE_STATS, PACKED] } else { &[POSTERIOR, SAMPLE_STATS] }
+}
+
+/// What sites are called in each dimension, and the numbers of every site: its own, and where it stands.
+pub(super) fn site_coordinates(space: &Space) -> Vec<(String, Vec<i64>)> {
+    let sites = space.sites() as i64;
+    let mut all = vec![("site".to_owned(), (0..sites).collect())];
+    let shape = space.shape().unwrap_or_default();
+    let name = |axis: usize| match (shape.len(), axis) {
+        (2, 0) => "row".to_owned(),
+        (2, _) => "column".to_owned(),
+        _ => format!("axis_{axis}"),
+    };
+    let mut step = sites;
+    for (axis, length) in shape.iter().enumerate().filter(|_| shape.len() > 1) {
+        let (length, outer) = (*length as i64, step);
+        step /= length.max(1);
+        let inner = step.max(1);
+        all.push((name(axis), (0..sites).map(|site| site % outer.max(1) / inner).collect()));
+    }
+    all
 }
 
 /// Fails if an observable cannot name an array.
 pub(super) fn check_name(name: &str) -> Result<(), StoreError> {
-    let taken = ["chain", "draw", "site", "byte", "state", "state_bits"].contains(&name);
+    let taken = ["chain", "draw", "site", "byte", "state", "state_bits", "row", "column"];
+    let taken = taken.contains(&name) || name.starts_with("axis_");
     let odd = name.is_empty() || name.starts_with(['.', '_']) || name.contains(['/', '\\', '\0']);
     if taken || odd {
         return Err(StoreError::Missing(format!(
@@ -125,7 +160,7 @@ pub(super) fn check_name(name: &str) -> Result<(), StoreError> {
 /// Numbers by chain and draw.
 pub(super) fn numbers(
     folder: &Arc<Folder>,
-    name: &str,
+    path: &str,
     chains: usize,
 ) -> Result<Array<Folder>, StoreError> {
     let chunk = Chunk::of_numbers(chains);
@@ -137,7 +172,7 @@ pub(super) fn numbers(
         f64::NAN,
         &["chain", "draw"],
     );
-    build(builder, folder, &path_of(name))
+    build(builder, folder, path)
 }
 
 /// States by chain and draw.
@@ -159,6 +194,14 @@ pub(super) fn state_rows(
         0u8,
         &["chain", "draw", dimension],
     );
+    let places: Vec<String> = match packed {
+        true => Vec::new(),
+        false => site_coordinates(space).into_iter().skip(1).map(|(name, _)| name).collect(),
+    };
+    if !places.is_empty() {
+        // As CF conventions have it, so that xarray takes them for coordinates.
+        builder.attributes_mut().insert("coordinates".to_owned(), json!(places.join(" ")));
+    }
     if packed {
         let attributes = builder.attributes_mut();
         attributes.insert("sites".to_owned(), json!(space.sites()));
@@ -191,6 +234,23 @@ pub(super) fn column(
     chunk: usize,
 ) -> Result<Array<Folder>, StoreError> {
     let builder = builder(&[length], &[chunk], 1, data_type::float64(), f64::NAN, &[dimension]);
+    build(builder, folder, path)
+}
+
+/// Numbers by site and value.
+pub(super) fn site_values(
+    folder: &Arc<Folder>,
+    path: &str,
+    space: &Space,
+) -> Result<Array<Folder>, StoreError> {
+    let shape = [space.sites(), space.values()];
+    let mut builder =
+        builder(&shape, &shape, 1, data_type::float64(), f64::NAN, &["site", "value"]);
+    let places = site_coordinates(space).into_iter().skip(1).map(|(name, _)| name);
+    let places: Vec<String> = places.collect();
+    if !places.is_empty() {
+        builder.attributes_mut().insert("coordinates".to_owned(), json!(places.join(" ")));
+    }
     build(builder, folder, path)
 }
 

@@ -59,6 +59,17 @@ struct Attributes {
     run: Description,
 }
 
+/// Attributes that were written as JSON, as what they are.
+fn unfold(attributes: &mut Map<String, Value>) {
+    for key in ["sampler", "ended", "site_counts", "overlap", "tempering", "run"] {
+        if let Some(Value::String(text)) = attributes.get(key)
+            && let Ok(value @ Value::Object(_)) = serde_json::from_str(text)
+        {
+            attributes.insert(key.to_owned(), value);
+        }
+    }
+}
+
 impl Stored {
     /// Whether a folder is a run, perhaps a damaged one.
     pub fn is_store(path: impl AsRef<Path>) -> bool {
@@ -76,10 +87,11 @@ impl Stored {
         let unchanged = digest::is_right(&root);
         let mut root: Value =
             serde_json::from_slice(&root).map_err(|error| damaged(&file, error))?;
-        let attributes = match root["attributes"].take() {
+        let mut attributes = match root["attributes"].take() {
             Value::Object(attributes) if attributes.contains_key("saltus_version") => attributes,
             _ => return Err(StoreError::NotAStore(folder.name())),
         };
+        unfold(&mut attributes);
         let known: Attributes = serde_json::from_value(Value::Object(attributes.clone()))
             .map_err(|error| damaged(&file, error))?;
         let folder = match (known.saltus_format, known.saltus_version.starts_with("0.1.")) {
@@ -139,8 +151,21 @@ impl Stored {
     fn drawn(&self) -> Vec<(String, usize)> {
         let names = self.names().iter().map(String::as_str).chain(STATISTICS);
         let mut all: Vec<_> = names.map(|name| (layout::path_of(name), 1)).collect();
-        all.extend(layout::states(self.known.run.keep, &self.space));
+        if self.folder.is_sealed() {
+            all.push((layout::ENERGY.to_owned(), 1));
+        }
+        all.extend(self.states_path());
         all
+    }
+
+    /// Where states are kept, and how many bytes each takes. Those of 0.1 are all in one group.
+    fn states_path(&self) -> Option<(String, usize)> {
+        let (path, bytes) = layout::states(self.known.run.keep, &self.space)?;
+        let path = match self.folder.is_sealed() {
+            true => path,
+            false => path.replace(layout::PACKED, POSTERIOR),
+        };
+        Some((path, bytes))
     }
 
     /// Whether a run can go on in it.
@@ -285,7 +310,7 @@ impl Stored {
     /// The states of some draws of a chain, a row of bytes for each; none if they were not kept.
     pub fn states(&self, chain: usize, draws: Range<usize>) -> Result<Option<Vec<u8>>, StoreError> {
         let keep = self.known.run.keep;
-        let Some((path, _)) = layout::states(keep, &self.space) else {
+        let Some((path, _)) = self.states_path() else {
             return Ok(None);
         };
         if chain >= self.chains() || draws.end > self.draws {
@@ -410,6 +435,7 @@ impl Stored {
             sites: self.sites()?,
             tempering: self.known.tempering.clone(),
             rung_draws: None,
+            symmetric: false,
             last_states: last_states.filter_map(Result::transpose).collect::<Result<_, _>>()?,
             trace,
             ended: self.ended().unwrap_or(Ended::Interrupted),

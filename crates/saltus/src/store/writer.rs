@@ -7,6 +7,7 @@ use super::layout::{self, FORMAT, GROUPS, damaged};
 use super::reader::{ROOT, Stored, TIMING};
 use super::{StoreError, checkpoint_file, digest};
 use crate::control::{Ended, Seconds};
+use crate::draws::observers::MarginalTable;
 use crate::draws::sink::{ChainDraws, Plan, Saved, Sink, SinkError};
 use crate::draws::sites::Sites;
 use crate::run::Checkpoint;
@@ -31,6 +32,9 @@ pub struct StoreWriter {
     sites: Option<Sites>,
     /// What the ladder of a tempered run showed, once it has ended.
     tempering: Option<TemperReport>,
+    /// Of a run that has ended, if anyone wants them kept.
+    marginals: Option<MarginalTable>,
+    ended: Option<Ended>,
     /// Known once the run has begun.
     arrays: Option<Arrays>,
 }
@@ -72,6 +76,8 @@ impl StoreWriter {
             scale: None,
             sites: None,
             tempering: None,
+            marginals: None,
+            ended: None,
             arrays: None,
         };
         writer.write_root(&Map::new(), None)?;
@@ -109,9 +115,19 @@ impl StoreWriter {
             scale: stored.scale(),
             sites: None,
             tempering: None,
+            marginals: None,
+            ended: None,
             arrays: None,
         };
         Ok((writer, stored.checkpoint()?, stored.timing()?.seconds))
+    }
+
+    /// Adds the marginals of a run that has ended: `sites/marginal` and their standard errors `sites/marginal_se`, by site
+    /// and value.
+    pub fn put_marginals(&mut self, table: &MarginalTable) -> Result<(), StoreError> {
+        self.marginals = Some(table.clone());
+        let ended = self.ended.clone();
+        self.announce(ended.as_ref())
     }
 
     fn arrays(&mut self) -> Result<&mut Arrays, StoreError> {
@@ -127,10 +143,10 @@ impl StoreWriter {
     /// Tells readers what there is.
     fn announce(&mut self, ended: Option<&Ended>) -> Result<(), StoreError> {
         let folder = self.folder.clone();
-        let Self { arrays: Some(arrays), rounds, sites, .. } = self else {
+        let Self { arrays: Some(arrays), rounds, sites, marginals, .. } = self else {
             return Ok(());
         };
-        let metadata = arrays.metadata(&folder, rounds, sites.as_ref())?;
+        let metadata = arrays.metadata(&folder, rounds, sites.as_ref(), marginals.as_ref())?;
         self.write_root(&metadata, ended)?;
         for (path, metadata) in &metadata {
             write_json(&folder, &format!("{path}/zarr.json"), metadata)?;
@@ -177,11 +193,20 @@ impl StoreWriter {
         if let Some(tempering) = &self.tempering {
             attributes.insert("tempering".to_owned(), json!(tempering));
         }
+        plain_attributes(&mut attributes);
         let mut root = layout::group(attributes);
         root["consolidated_metadata"] = layout::consolidated(metadata);
         let mut bytes = json_bytes(ROOT, &root)?;
         digest::insert(&mut bytes);
         self.folder.write(ROOT, &bytes)
+    }
+}
+
+/// Attributes that every format of files has: numbers and text, what has parts as JSON, and nothing for nothing.
+fn plain_attributes(attributes: &mut Map<String, Value>) {
+    attributes.retain(|_, value| !value.is_null());
+    for value in attributes.values_mut().filter(|value| value.is_object()) {
+        *value = Value::String(value.to_string());
     }
 }
 
@@ -259,6 +284,7 @@ impl Sink for StoreWriter {
         self.scale = saved.scale;
         self.sites = saved.sites.cloned();
         self.tempering = saved.tempering.cloned();
+        self.ended = saved.ended.cloned();
         self.publish(saved.ended)?;
         let arrays = self.arrays()?;
         arrays.draws_saved = arrays.draws;

@@ -1,13 +1,14 @@
 //! A model from a file of any known format.
 
-#[cfg(feature = "clap")]
-use super::MODEL;
-use super::read::{Body, Format, ModelFile, SiteNames, Spins, read};
+use super::read::{Body, Format, ModelFile, PolynomialTerms, SiteNames, Spins, read, read_as};
 use super::{Building, Extent, Title, UseModel};
+#[cfg(feature = "clap")]
+use super::{MODEL, parse};
 use crate::error::ModelError;
 use crate::model::factors::Factors;
 use crate::model::graph::Edge;
 use crate::model::pairwise::Pairwise;
+use crate::model::polynomial::Polynomial;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,10 @@ pub struct FileSpec {
     /// Its format [default: found by what the file begins with]; `saltus list` names them all
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = MODEL))]
     pub format: Option<Format>,
+    /// Names of an RBM's tensors, if they are others; .T behind a name transposes
+    #[cfg_attr(feature = "clap", arg(long, value_name = "weight=W.T,…", value_delimiter = ',', value_parser = parse::pair, help_heading = MODEL))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub map: Vec<(String, String)>,
 }
 
 impl FileSpec {
@@ -30,7 +35,7 @@ impl FileSpec {
 
     /// The model in that file, whatever its format.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), format: None }
+        Self { path: path.into(), format: None, map: Vec::new() }
     }
 
     /// What the file calls its sites and their values, if it does.
@@ -48,7 +53,7 @@ impl FileSpec {
         building: &Building<'_>,
         user: U,
     ) -> Result<U::Output, ModelError> {
-        let (format, file) = read(&self.path, self.format)?;
+        let (format, file) = read_as(&self.path, self.format, &self.map)?;
         let failed = |error: ModelError| ModelError::File {
             path: self.path.display().to_string(),
             reason: error.to_string(),
@@ -70,6 +75,18 @@ impl FileSpec {
                 let (sites, couplings) = (spins.fields.len(), spins.couplings.len());
                 building.check(Extent { sites, values: 2, parameters: sites + 4 * couplings })?;
                 Ok(user.call(title, model_of(&spins).map_err(failed)?))
+            }
+            Body::Polynomial(PolynomialTerms { variables, sites, terms }) => {
+                let entries: usize = terms.iter().map(|(scope, _)| 1 + scope.len()).sum();
+                building.check(Extent { sites, values: 2, parameters: sites + 4 * entries })?;
+                let model = Polynomial::new(variables, sites, &terms).map_err(failed)?;
+                Ok(user.call(title, model))
+            }
+            Body::Rbm(parameters) => {
+                let (sites, values) = (parameters.visible_bias.len(), parameters.values);
+                let weights = parameters.weight.len();
+                building.check(Extent { sites, values, parameters: weights })?;
+                Ok(user.call(title, parameters.rbm().map_err(failed)?))
             }
         }
     }

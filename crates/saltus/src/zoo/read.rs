@@ -3,6 +3,7 @@
 //! A format is one file here and one line in the table below. A reader takes the bytes of a file and
 //! gives a [`ModelFile`] or the reason, with the line, why it cannot; what it had to assume it says.
 
+mod arrays;
 mod bif;
 mod bqm;
 mod coo;
@@ -10,8 +11,11 @@ mod dca;
 mod evidence;
 mod gset;
 mod matrix_market;
+mod numpy;
+mod poly;
 mod quadratic;
 mod qubo;
+mod tensors;
 mod text;
 mod uai;
 
@@ -19,6 +23,8 @@ pub use evidence::evidence;
 
 use crate::error::ModelError;
 use crate::model::factor::Factor;
+use crate::model::polynomial::Variables;
+use crate::model::rbm::RbmParameters;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::Read;
@@ -47,8 +53,9 @@ pub struct SiteNames {
     pub values: Vec<String>,
 }
 
-/// The two kinds of models that files hold.
+/// The kinds of models that files hold.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Body {
     /// Tables over a few sites each.
     Factors {
@@ -59,6 +66,21 @@ pub enum Body {
     },
     /// Spins that interact in pairs.
     Spins(Spins),
+    /// Products of any number of spins or bits.
+    Polynomial(PolynomialTerms),
+    /// A restricted Boltzmann machine.
+    Rbm(RbmParameters),
+}
+
+/// log π = Σ c Π v over spins or bits v.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolynomialTerms {
+    /// What the two values stand for.
+    pub variables: Variables,
+    /// Number of sites.
+    pub sites: usize,
+    /// The sites of each term, and its coefficient.
+    pub terms: Vec<(Vec<u32>, f64)>,
 }
 
 /// log π = Σ J s s′ + Σ b s + constant over spins s = ±1.
@@ -121,6 +143,9 @@ formats! {
     MatrixMarket("mtx"), matrix_market::read, matrix_market::detect, "MatrixMarket: a symmetric matrix of couplings";
     Gset("gset"), gset::read, gset::detect, "Gset and rudy: graphs to be cut, `n m` and then `i j w`";
     Coo("coo"), coo::read, coo::detect, "COO: lines of `i j bias`, with `# vartype=SPIN` for spins";
+    Poly("poly"), poly::read, poly::detect, "Polynomials of any order: lines of `i j k … coefficient`";
+    Numpy("npz"), numpy::read, numpy::detect, "NPZ and NPY: arrays `h` and `J`, `Q`, or `W` of numpy";
+    Tensors("safetensors"), tensors::read, tensors::detect, "safetensors: the weights of an RBM";
 }
 
 /// A sentence without what a broken file would do to a terminal.
@@ -201,8 +226,23 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ModelError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read(path: &Path, format: Option<Format>) -> Result<(Format, ModelFile), ModelError> {
+    read_as(path, format, &[])
+}
+
+/// The same, where the tensors of an RBM have other names: `("weight", "W.T")`.
+pub fn read_as(
+    path: &Path,
+    format: Option<Format>,
+    names: &[(String, String)],
+) -> Result<(Format, ModelFile), ModelError> {
     let failed = |reason| ModelError::File { path: path.display().to_string(), reason };
     let bytes = bytes_of(path)?;
     let format = format.map_or_else(|| Format::detect(&bytes), Ok).map_err(failed)?;
-    Ok((format, format.read(&bytes).map_err(failed)?))
+    let read = match format {
+        _ if names.is_empty() => format.read(&bytes),
+        Format::Numpy => numpy::read_as(&bytes, names).map_err(printable),
+        Format::Tensors => tensors::read_as(&bytes, names).map_err(printable),
+        format => Err(format!("is {format}, and has no tensors to be named by --map")),
+    };
+    Ok((format, read.map_err(failed)?))
 }

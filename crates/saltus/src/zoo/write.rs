@@ -1,47 +1,82 @@
 //! Model files out: what was read in one format, written in another.
 
+mod forms;
+mod numpy;
+
+pub(crate) use forms::Forms;
+pub use numpy::{Npy, npz};
+
 use super::read::{Body, Format, ModelFile, Spins};
 use crate::model::factor::Factor;
+use crate::model::polynomial::Variables;
+use crate::tensor_file::Tensor;
+use serde_json::json;
 use std::fmt::Write;
 
-/// The text of a file in a format that models are written in: `uai` for any, `coo` for spins.
+/// The formats that models are written in.
+pub const WRITTEN: [Format; 10] = [
+    Format::Uai,
+    Format::Dca,
+    Format::Coo,
+    Format::Poly,
+    Format::Json,
+    Format::Bqm,
+    Format::Qubo,
+    Format::MatrixMarket,
+    Format::Gset,
+    Format::Numpy,
+];
+
+/// The bytes of a file in another format, if the format has room for such a model.
+///
+/// What the format cannot say (names, constants of formats that have none) is lost; what it can say is written with all
+/// digits.
 ///
 /// ```
 /// use saltus::zoo::read::Format;
 /// use saltus::zoo::write::write;
 /// let coin = Format::Uai.read(b"MARKOV 1 2 1 1 0 2 0.25 0.75")?;
-/// let again = Format::Uai.read(write(&coin, Format::Uai)?.as_bytes())?;
+/// let again = Format::Uai.read(&write(&coin, Format::Uai)?)?;
 /// assert_eq!(again.body, coin.body);
 /// # Ok::<(), String>(())
 /// ```
-pub fn write(file: &ModelFile, format: Format) -> Result<String, String> {
-    match (format, &file.body) {
-        (Format::Uai, Body::Factors { cardinalities, factors }) => Ok(uai(cardinalities, factors)),
-        (Format::Uai, Body::Spins(spins)) => {
-            let factors = tables(spins).map_err(|error| error.to_string())?;
-            Ok(uai(&vec![2; spins.fields.len()], &factors))
+pub fn write(file: &ModelFile, format: Format) -> Result<Vec<u8>, String> {
+    let forms = Forms(&file.body);
+    let text = match format {
+        Format::Uai => uai(&forms.tables()?),
+        Format::Dca => dca(&forms.pair_tables()?, file),
+        Format::Coo => coo(&forms.spins()?),
+        Format::Poly => poly(&forms)?,
+        Format::Json => bqm_json(&forms.spins()?, file),
+        Format::Bqm => return Ok(bqm(&forms.spins()?)),
+        Format::Qubo => qubo(&forms.spins()?),
+        Format::MatrixMarket => matrix_market(&forms.spins()?),
+        Format::Gset => gset(&forms.spins()?)?,
+        Format::Numpy => return numpy::of_body(&file.body),
+        Format::Tensors => return tensors(&file.body),
+        format => {
+            let known: Vec<&str> = WRITTEN.iter().map(|format| format.name()).collect();
+            return Err(format!("{format} is read, but not written: write {}", known.join(", ")));
         }
-        (Format::Coo, Body::Spins(spins)) => Ok(coo(spins)),
-        (Format::Coo, Body::Factors { .. }) => {
-            Err("tables of more than two values or sites are no quadratic energy: write .uai"
-                .into())
-        }
-        (format, _) => Err(format!("{format} is read, but not written: write uai or coo")),
-    }
+    };
+    Ok(text.into_bytes())
+}
+
+fn list(numbers: impl Iterator<Item = String>) -> String {
+    numbers.collect::<Vec<_>>().join(" ")
 }
 
 /// Numbers are written so that they are read as the same.
-fn uai(cardinalities: &[usize], factors: &[Factor]) -> String {
-    let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(" ");
+fn uai((cardinalities, factors): &(Vec<usize>, Vec<Factor>)) -> String {
     let mut text = format!("MARKOV\n{}\n", cardinalities.len());
-    let _ = writeln!(text, "{}", list(&mut cardinalities.iter().map(usize::to_string)));
+    let _ = writeln!(text, "{}", list(cardinalities.iter().map(usize::to_string)));
     let _ = writeln!(text, "{}", factors.len());
     for factor in factors {
-        let scope = list(&mut factor.scope().iter().map(u32::to_string));
+        let scope = list(factor.scope().iter().map(u32::to_string));
         let _ = writeln!(text, "{} {scope}", factor.scope().len());
     }
     for factor in factors {
-        let entries = list(&mut factor.log_values().iter().map(|log| potential(*log)));
+        let entries = list(factor.log_values().iter().map(|log| potential(*log)));
         let _ = writeln!(text, "\n{}\n{entries}", factor.log_values().len());
     }
     text
@@ -57,16 +92,41 @@ fn potential(log: f64) -> String {
     if short.ln() == log { short.to_string() } else { exact.unwrap_or(value).to_string() }
 }
 
-/// A table per field and coupling.
-fn tables(spins: &Spins) -> Result<Vec<Factor>, crate::error::ModelError> {
-    let mut factors = vec![Factor::new([], [spins.constant])?];
-    for (site, field) in spins.fields.iter().enumerate().filter(|(_, field)| **field != 0.0) {
-        factors.push(Factor::new([site as u32], [-field, *field])?);
+/// Couplings and fields, in the letters that the file has for its values. Every site has a line, so that their number is
+/// kept.
+fn dca((cardinalities, factors): &(Vec<usize>, Vec<Factor>), file: &ModelFile) -> String {
+    let values = cardinalities.first().copied().unwrap_or(2);
+    let letters = file.names.first().map(|names| names.values.clone()).unwrap_or_default();
+    let is_alphabet = letters.len() == values
+        && letters.iter().all(|letter| letter.chars().count() == 1)
+        && file.names.iter().all(|names| names.values == letters);
+    let letter = |value: usize| match is_alphabet {
+        true => letters[value].clone(),
+        false => value.to_string(),
+    };
+    let mut text = String::new();
+    let mut fields = vec![vec![0.0; values]; cardinalities.len()];
+    for factor in factors {
+        match *factor.scope() {
+            [site] => {
+                let field = fields[site as usize].iter_mut().zip(factor.log_values());
+                field.for_each(|(field, log)| *field += log);
+            }
+            [i, j] => {
+                for (place, log) in factor.log_values().iter().enumerate() {
+                    let (a, b) = (letter(place / values), letter(place % values));
+                    let _ = writeln!(text, "J {i} {j} {a} {b} {log}");
+                }
+            }
+            _ => {}
+        }
     }
-    for (one, other, weight) in &spins.couplings {
-        factors.push(Factor::new([*one, *other], [*weight, -weight, -weight, *weight])?);
+    for (site, field) in fields.iter().enumerate() {
+        for (value, log) in field.iter().enumerate() {
+            let _ = writeln!(text, "h {site} {} {log}", letter(value));
+        }
     }
-    Ok(factors)
+    text
 }
 
 /// Energies are −log π; the constant is lost, which COO files have no place for.
@@ -84,33 +144,161 @@ fn coo(spins: &Spins) -> String {
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn there_and_back() {
-        let text = b"# vartype=SPIN\n0 0 0.5\n0 2 -1.25\n1 2 3\n";
-        let spins = Format::Coo.read(text).unwrap();
-        let again = Format::Coo.read(write(&spins, Format::Coo).unwrap().as_bytes()).unwrap();
-        assert_eq!(again.body, spins.body);
-        // As tables the same log π up to rounding of exponentials.
-        let uai = Format::Uai.read(write(&spins, Format::Uai).unwrap().as_bytes()).unwrap();
-        let Body::Factors { factors, .. } = &uai.body else { panic!("tables") };
-        let found: Vec<f64> = factors.iter().flat_map(|one| one.log_values().to_vec()).collect();
-        let expected = [0.0, 0.5, -0.5, 1.25, -1.25, -1.25, 1.25, -3.0, 3.0, 3.0, -3.0];
-        for (found, expected) in found.iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
-        }
-        assert!(write(&uai, Format::Coo).unwrap_err().contains("write .uai"));
+/// Energies are −log π.
+fn poly(forms: &Forms<'_>) -> Result<String, String> {
+    let terms = forms.polynomial()?;
+    let vartype = match terms.variables {
+        Variables::Spins => "SPIN",
+        Variables::Bits => "BINARY",
+    };
+    let mut text = format!("# vartype={vartype}\n");
+    let last = terms.sites.saturating_sub(1) as u32;
+    if !terms.terms.iter().any(|(scope, _)| scope.contains(&last)) {
+        let _ = writeln!(text, "{last} 0");
     }
-
-    #[test]
-    fn tables_come_back_as_they_were() {
-        let text =
-            b"MARKOV\n2\n2 3\n2\n2 0 1\n1 1\n6 0.1 0 1e-300 7 0.333333333333333 1e12\n3 1 2 3\n";
-        let file = Format::Uai.read(text).unwrap();
-        let again = Format::Uai.read(write(&file, Format::Uai).unwrap().as_bytes()).unwrap();
-        assert_eq!(again.body, file.body);
+    for (scope, coefficient) in &terms.terms {
+        let sites = list(scope.iter().map(u32::to_string));
+        let _ = writeln!(text, "{sites} {}", -coefficient);
     }
+    Ok(text)
+}
+
+/// dimod's JSON, schema 3.0.0.
+fn bqm_json(spins: &Spins, file: &ModelFile) -> String {
+    let named = file.names.len() == spins.fields.len();
+    let labels: Vec<serde_json::Value> = match named {
+        true => file.names.iter().map(|names| json!(names.site)).collect(),
+        false => (0..spins.fields.len()).map(|site| json!(site)).collect(),
+    };
+    let numbers = |numbers: &mut dyn Iterator<Item = f64>| numbers.collect::<Vec<f64>>();
+    let ends = |end: fn(&(u32, u32, f64)) -> u32| spins.couplings.iter().map(end).collect();
+    let (heads, tails): (Vec<u32>, Vec<u32>) = (ends(|pair| pair.0), ends(|pair| pair.1));
+    json!({
+        "type": "BinaryQuadraticModel",
+        "version": { "bqm_schema": "3.0.0" },
+        "use_bytes": false,
+        "index_type": "uint32",
+        "bias_type": "float64",
+        "num_variables": spins.fields.len(),
+        "num_interactions": spins.couplings.len(),
+        "variable_labels": labels,
+        "variable_type": "SPIN",
+        "offset": -spins.constant,
+        "info": {},
+        "linear_biases": numbers(&mut spins.fields.iter().map(|field| -field)),
+        "quadratic_biases": numbers(&mut spins.couplings.iter().map(|pair| -pair.2)),
+        "quadratic_head": heads,
+        "quadratic_tail": tails,
+    })
+    .to_string()
+}
+
+/// dimod's `.bqm`, version 1: every pair stands in the rows of both variables.
+fn bqm(spins: &Spins) -> Vec<u8> {
+    let variables = spins.fields.len();
+    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); variables];
+    for (one, other, weight) in &spins.couplings {
+        rows[*one as usize].push((*other, -weight));
+        rows[*other as usize].push((*one, -weight));
+    }
+    // What a pair says several times adds up.
+    for row in &mut rows {
+        row.sort_by_key(|(other, _)| *other);
+        row.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            if same {
+                first.1 += next.1;
+            }
+            same
+        });
+    }
+    let pairs = rows.iter().map(Vec::len).sum::<usize>() / 2;
+    let header = json!({
+        "dtype": "float64", "itype": "uint32", "ntype": "uint64", "shape": [variables, pairs],
+        "type": "AdjVectorBQM", "variables": true, "vartype": "SPIN",
+    });
+    let mut header = header.to_string().into_bytes();
+    header.push(b'\n');
+    header.resize((14 + header.len()).next_multiple_of(64) - 14, b' ');
+    let mut bytes =
+        [b"DIMODBQM\x01\x00", &(header.len() as u32).to_le_bytes()[..], &header].concat();
+    bytes.extend((-spins.constant).to_le_bytes());
+    let mut start = 0u64;
+    for (row, field) in rows.iter().zip(&spins.fields) {
+        bytes.extend(start.to_le_bytes());
+        bytes.extend((-field).to_le_bytes());
+        start += row.len() as u64;
+    }
+    for (other, bias) in rows.iter().flatten() {
+        bytes.extend(other.to_le_bytes());
+        bytes.extend(bias.to_le_bytes());
+    }
+    bytes
+}
+
+/// qbsolv's energies of bits, s = 2x − 1; the constant is lost.
+fn qubo(spins: &Spins) -> String {
+    let variables = spins.fields.len();
+    let mut linear: Vec<f64> = spins.fields.iter().map(|field| -2.0 * field).collect();
+    for (one, other, weight) in &spins.couplings {
+        linear[*one as usize] += 2.0 * weight;
+        linear[*other as usize] += 2.0 * weight;
+    }
+    let mut text = format!("p qubo 0 {variables} {variables} {}\n", spins.couplings.len());
+    for (site, bias) in linear.iter().enumerate() {
+        let _ = writeln!(text, "{site} {site} {bias}");
+    }
+    for (one, other, weight) in &spins.couplings {
+        let _ = writeln!(text, "{one} {other} {}", -4.0 * weight);
+    }
+    text
+}
+
+/// A symmetric matrix of couplings, its lower half; the diagonal are the fields. The constant is lost.
+fn matrix_market(spins: &Spins) -> String {
+    let fields = || spins.fields.iter().enumerate().filter(|(_, field)| **field != 0.0);
+    let (sites, entries) = (spins.fields.len(), fields().count() + spins.couplings.len());
+    let mut text = "%%MatrixMarket matrix coordinate real symmetric\n".to_owned();
+    let _ = writeln!(text, "{sites} {sites} {entries}");
+    for (site, field) in fields() {
+        let _ = writeln!(text, "{} {} {field}", site + 1, site + 1);
+    }
+    for (one, other, weight) in &spins.couplings {
+        let _ = writeln!(text, "{} {} {weight}", one.max(other) + 1, one.min(other) + 1);
+    }
+    text
+}
+
+/// A graph to be cut: E = −cut, so J = −w/2.
+fn gset(spins: &Spins) -> Result<String, String> {
+    if let Some(site) = spins.fields.iter().position(|field| *field != 0.0) {
+        return Err(format!("site {site} has a field, which a graph to be cut has no place for"));
+    }
+    let mut text = format!("{} {}\n", spins.fields.len(), spins.couplings.len());
+    for (one, other, weight) in &spins.couplings {
+        let _ = writeln!(text, "{} {} {}", one + 1, other + 1, -2.0 * weight);
+    }
+    Ok(text)
+}
+
+/// The weights of an RBM.
+fn tensors(body: &Body) -> Result<Vec<u8>, String> {
+    let Body::Rbm(rbm) = body else {
+        return Err("only RBMs are written as safetensors".to_owned());
+    };
+    let (hidden, values) = (rbm.hidden_bias.len(), rbm.values);
+    let visible = match values {
+        2 => vec![rbm.visible_bias.len()],
+        values => vec![rbm.visible_bias.len() / values, values],
+    };
+    let shape = [&[hidden], &visible[..]].concat();
+    let mut all = vec![
+        ("weight", Tensor::floats(&rbm.weight, shape)),
+        ("hidden_bias", Tensor::floats(&rbm.hidden_bias, vec![hidden])),
+        ("visible_bias", Tensor::floats(&rbm.visible_bias, visible.clone())),
+    ];
+    if let Some(mean) = &rbm.data_mean {
+        all.push(("data_mean", Tensor::floats(mean, visible)));
+    }
+    safetensors::serialize(all, None).map_err(|error| error.to_string())
 }

@@ -177,7 +177,7 @@ fn the_corpus_is_what_saltus_writes() {
     assert!(AisCheckpoint::load(path.join("annealing")).unwrap().is_some());
     for images in seeds("images") {
         fs::write(path.join("images"), images).unwrap();
-        assert_eq!(saltus::data::read_images(path.join("images")).unwrap().count(), 3);
+        assert_eq!(saltus_learn::data::read_images(path.join("images")).unwrap().count(), 3);
     }
 }
 

@@ -139,6 +139,7 @@ fn the_table_of_samplers_is_what_they_say_of_themselves() {
             Kind::WithoutDifferences => "without differences",
             Kind::FewSites => "few sites",
             Kind::AllSites => "all sites",
+            Kind::Structure => "structure",
         };
         assert!(row[2].starts_with(kind), "{row:?}");
         assert_eq!(row[2].contains("weighted"), traits.is_weighted, "{row:?}");
@@ -172,20 +173,28 @@ fn the_table_of_samplers_is_what_they_say_of_themselves() {
 #[test]
 fn every_finding_has_a_row() {
     // One of each, as far as codes go.
-    let (observable, ended) = (String::new(), String::new());
-    let by = saltus::Disagreement::Rhat { observable: observable.clone(), rhat: None };
+    let (name, ended) = (String::new, String::new());
+    let by = saltus::Disagreement::Rhat { observable: name(), rhat: None };
+    let elsewhere = saltus::Elsewhere { observable: name(), here: 0.0, there: 0.0 };
     let cause = saltus::AcceptanceCause::ShortWarmup;
     let findings = [
         Finding::Incomplete { ended, failed: false, draws: 0, asked: 0 },
         Finding::Stuck { chains: Vec::new(), of: 0 },
         Finding::Acceptance { acceptance: 0.0, target: 0.0, cause, warmup: 0 },
         Finding::Silent { chains: 0 },
+        Finding::Level { chains: 0, of: 0 },
         Finding::Frozen { sites: 0, of: 0 },
-        Finding::ShortWarmup { observable, rising: true, warmup: 0 },
+        Finding::ShortWarmup { observable: name(), rising: true, warmup: 0 },
         Finding::Disagree { by },
+        Finding::TooSlow { observable: name(), rhat: None, ess: 0.0 },
+        Finding::Asymmetric { observable: name(), mean: 0.0, error: None, exact: 0.0 },
+        Finding::Elsewhere { scouts: 0, of: 0, by: elsewhere },
         Finding::TooFewDraws { fewest: None, rhat: None, resembles: None },
+        Finding::OneChain,
         Finding::Barrier { rejection: 0.0, beta: 0.0 },
         Finding::Exploration { beta: 0.0 },
+        Finding::UnequalWeights { chains: 0, effective: 0.0 },
+        Finding::DirectionsApart { forward: 0.0, reverse: 0.0 },
     ];
     let page = read("docs/diagnostics.md");
     let (_, after) = page.split_once("## Findings").expect("a heading");

@@ -18,13 +18,11 @@ const ORDER: &[&[&str]] = &[
     &["temper"],
     &["draws"],
     &["run"],
+    &["choose"],
     &["minimize"],
     &["store"],
-    &["data"],
     &["ais"],
-    &["dbn"],
-    &["train"],
-    &["summary", "finding"],
+    &["summary", "finding", "scouts"],
     &["zoo"],
 ];
 

@@ -9,6 +9,7 @@ mod arviz;
 #[cfg(feature = "zarr")]
 mod attacks;
 mod book;
+mod coverage;
 mod examples;
 mod formats;
 mod imports;
@@ -25,6 +26,5 @@ mod stationary;
 #[cfg(feature = "zarr")]
 mod store;
 mod tempering;
-mod training;
 mod tuning;
 mod verdicts;

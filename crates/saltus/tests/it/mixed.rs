@@ -116,7 +116,7 @@ impl Model for Guarded {
 
 fn samplers() -> Vec<Sampler> {
     let mut samplers = Vec::new();
-    for method in Method::ALL.iter().copied() {
+    for method in Method::ALL.iter().copied().filter(|method| method.is_general()) {
         let balancings =
             if method.is_balanced() { &Balancing::ALL[..] } else { &[Balancing::Sqrt] };
         for balancing in balancings.iter().copied() {

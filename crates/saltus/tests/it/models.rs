@@ -260,6 +260,23 @@ proptest! {
         check_model(&Factors::new(space, &factors).unwrap(), seed, TIGHT);
     }
 
+    /// Enough tables of pairs to be kept in single precision.
+    #[test]
+    fn many_tables_of_pairs(values in prop::sample::select(vec![5, 21, 40]), seed in any::<u64>()) {
+        let sites = match values { 5 => 53, 21 => 13, _ => 8 };
+        let mut rng = ChainRng::new(seed, Stream::Model);
+        let scopes = (0..sites).flat_map(|b| (0..b).map(move |a| vec![b, a])).chain([vec![2]]);
+        let factors: Vec<Factor> = scopes
+            .map(|scope| {
+                let entries = usize::pow(values, scope.len() as u32);
+                let logs: Vec<f64> = (0..entries).map(|_| 0.3 * rng.uniform()).collect();
+                Factor::new(scope, logs).unwrap()
+            })
+            .collect();
+        let space = Space::new(sites as usize, values).unwrap();
+        check_model(&Factors::new(space, &factors).unwrap(), seed, MIXED);
+    }
+
     #[test]
     fn lattices(
         rows in 1usize..6,

@@ -122,7 +122,8 @@ fn jumped_through(exact: &[f64], balancing: Balancing, sites: usize, values: usi
 fn check<M: Model>(name: &str, model: &M, steps: Steps) {
     let exact = exact_probabilities(model);
     let (sites, values) = (model.space().sites(), model.space().values());
-    for method in Method::ALL.iter().copied() {
+    let suits = |method: &Method| Sampler::new(*method).suits(model).is_ok();
+    for method in Method::ALL.iter().copied().filter(suits) {
         let all = &Balancing::ALL[..];
         let balancings = if method.is_balanced() { all } else { &[Balancing::Sqrt] };
         for balancing in balancings {

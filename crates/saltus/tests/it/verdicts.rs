@@ -4,7 +4,7 @@ use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::stats::Memory;
-use saltus::{Assurance, Finding, Method, Run, Sampler, Settings, Summary};
+use saltus::{Advice, Assurance, Finding, Method, Run, Sampler, Settings, Summary};
 
 fn ising(side: usize, coupling: f32) -> Pairwise {
     let lattice = Lattice::periodic(side, side).unwrap();
@@ -128,4 +128,99 @@ fn what_sites_did_does_not_depend_on_threads() {
         Run::new(&model, settings(threads)).watch_sites().go().unwrap().sites.unwrap()
     };
     assert_eq!(sites(1), sites(5));
+}
+
+#[test]
+fn one_chain_is_told_what_it_cannot_know() {
+    let settings =
+        Settings { chains: 1, warmup: 1000, draws: 4000, ..Settings::from(Sampler::gibbs()) };
+    let summary = summary(&ising(6, 0.1), settings);
+    assert_eq!(summary.findings, [Finding::OneChain]);
+    assert!(!summary.converged);
+    assert_eq!(summary.findings[0].advice(), [Advice::Chains(4)]);
+}
+
+#[test]
+fn chains_in_one_of_two_equal_modes_are_found_out() {
+    // All chains up, which no R-hat can see; the model without fields knows better.
+    let model = ising(6, 0.9);
+    let settings =
+        Settings { chains: 4, warmup: 200, draws: 2000, ..Settings::from(Sampler::gibbs()) };
+    let run = Run::new(&model, settings).observe_as_usual().start_from(vec![1; 4 * 36]);
+    let summary = Summary::new("ising", &run.go().unwrap());
+    assert!(summary.largest_rhat.unwrap() < 1.05);
+    let finding = found(&summary, "asymmetric");
+    let Finding::Asymmetric { observable, mean, exact, .. } = finding else { panic!("{finding}") };
+    assert_eq!((observable.as_str(), *exact), ("magnetisation", 0.0));
+    assert!(*mean > 0.9, "{finding}");
+    // Three colours of a Potts model, by the distance to a random state.
+    let lattice = Lattice::periodic(5, 5).unwrap();
+    let model = Pairwise::potts_lattice(lattice, 3, 1.6, &[0.0; 75]).unwrap();
+    let settings =
+        Settings { chains: 4, warmup: 200, draws: 2000, ..Settings::from(Sampler::gibbs()) };
+    let run = Run::new(&model, settings).observe_as_usual().start_from(vec![2; 4 * 25]);
+    let summary = Summary::new("potts", &run.go().unwrap());
+    let finding = found(&summary, "asymmetric");
+    assert!(finding.to_string().contains("is 16.7, and not"), "{finding}");
+}
+
+#[test]
+fn bits_that_move_one_at_a_time_are_slow_and_in_no_modes() {
+    // Independent bits, of which a random walk flips at most one per step.
+    let bits = Independent::bernoulli(vec![0.1; 400]).unwrap();
+    let sampler = Sampler { scale: Some(1.0), ..Sampler::rwm() };
+    for (chains, draws) in [(4, 300), (20, 300), (20, 1000)] {
+        let settings = Settings { chains, warmup: 100, draws, ..Settings::from(sampler.clone()) };
+        let run = Run::new(&bits, settings).observe_as_usual();
+        let summary = Summary::new("bits", &run.go().unwrap());
+        let codes: Vec<&str> = summary.findings.iter().map(Finding::code).collect();
+        assert!(!codes.contains(&"disagree"), "{codes:?}");
+        let finding = found(&summary, "too-slow");
+        assert!(finding.to_string().contains("too slow to tell"), "{finding}");
+        // What effective draws would mean nothing for.
+        assert_eq!((summary.ess_per_second, summary.effective_draws_per_second), (None, None));
+    }
+}
+
+#[test]
+fn a_chain_on_level_ground_is_noticed() {
+    // Two states of the same probability, to and fro.
+    let model = Independent::bernoulli(vec![0.0; 6]).unwrap();
+    let settings = Settings { chains: 3, warmup: 50, draws: 500, ..Settings::default() };
+    let summary = Summary::new("bits", &Run::new(&model, settings).go().unwrap());
+    let finding = found(&summary, "level");
+    assert_eq!(finding, &Finding::Level { chains: 3, of: 3 });
+}
+
+#[test]
+fn what_a_sampler_does_is_no_reason_to_warn() {
+    // Nearly every step changes the same number of sites, so that few of its draws count.
+    let settings = Settings { chains: 8, warmup: 500, draws: 2000, ..Settings::default() };
+    let mut summary = summary(&ising(6, 0.2), settings.clone());
+    assert!(summary.findings.is_empty(), "{:?}", summary.findings);
+    let changed = summary.observables.iter_mut().find(|one| one.name == "sites_changed").unwrap();
+    assert!(changed.diagnosis.rhat.is_some());
+    assert_ne!(summary.effective_draws.unwrap().observable, "sites_changed");
+}
+
+#[test]
+fn stop_rules_look_at_what_the_verdict_looks_at() {
+    for seed in 0..5 {
+        let settings = Settings {
+            chains: 4,
+            warmup: 500,
+            draws: 1_000_000,
+            until_ess: Some(1000.0),
+            seed,
+            ..Settings::from(Sampler::gibbs())
+        };
+        // Its mean spin is far slower than everything else.
+        let model = ising(6, 0.35);
+        let outcome = Run::new(&model, settings).observe_as_usual().go().unwrap();
+        assert_eq!(outcome.ended.rule(), "until-ess");
+        let summary = Summary::new("ising", &outcome);
+        let few = summary.findings.iter().find(|finding| finding.code() == "too-few-draws");
+        assert_eq!(few, None, "seed {seed}");
+        assert!(summary.effective_draws.unwrap().ess > 500.0, "seed {seed}");
+    }
 }

@@ -5,9 +5,12 @@ use super::report::mean;
 use crate::plot::frame::Division;
 use crate::plot::row::Row;
 use crate::plot::style::COLOURS;
+use saltus_learn::Validation;
 
 /// Points of a curve at most: each the mean of the iterations since the last.
 const POINTS: usize = 400;
+/// Nats below the best that are shown of a learning curve.
+const SHOWN: f64 = 100.0;
 
 /// Energy gap, acceptance and changed sites.
 pub fn draw(history: &[Iteration], title: &str) -> String {
@@ -30,6 +33,30 @@ pub fn draw(history: &[Iteration], title: &str) -> String {
     row.finish(&format!(
         "{title}: energy gap, acceptance and changed sites over {iterations} iterations"
     ))
+}
+
+/// The likelihood of validation images in both directions against the minutes of training.
+pub fn learning(looks: &[Validation], title: &str) -> String {
+    let title = format!("{title}: validation images");
+    let mut row = Row::new(1, &title);
+    let forward = looks.iter().map(|look| (look.minutes, look.log_likelihood));
+    let reverse =
+        looks.iter().filter_map(|look| Some((look.minutes, look.log_likelihood_reverse?)));
+    let curves: [Vec<(f64, f64)>; 2] = [forward.collect(), reverse.collect()];
+    // What a model has not begun to learn would flatten all that follows.
+    let best = curves.iter().flatten().map(|(_, nats)| *nats).fold(f64::NEG_INFINITY, f64::max);
+    let seen = |nats: &f64| nats.is_finite() && *nats > best - SHOWN;
+    let low = curves.iter().flatten().map(|(_, nats)| *nats).filter(seen).fold(best, f64::min);
+    let minutes = looks.iter().map(|look| look.minutes).fold(0.0, f64::max);
+    let mut panel = row.panel(0);
+    panel.title("log-likelihood in nats; in reverse: the other colour");
+    let range = if best.is_finite() { (low - 1.0, best + 1.0) } else { (0.0, 1.0) };
+    let (x, y) = panel.axes((minutes.max(1e-3), "minutes"), range, Division::Linear);
+    for (points, colour) in curves.iter().zip(COLOURS) {
+        let shown = points.iter().filter(|(_, nats)| seen(nats));
+        panel.curve(shown.map(|(minutes, nats)| (x.at(*minutes), y.at(*nats))), colour, "");
+    }
+    row.finish(&format!("{title}: log-likelihood over {minutes:.1} minutes of training"))
 }
 
 /// A number of an iteration.

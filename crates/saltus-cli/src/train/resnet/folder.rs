@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use saltus::files::{Durability, atomic_write};
-use saltus_nn::train::{Checkpoint, Report};
+use saltus_learn::{Checkpoint, Report, Validation};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -18,6 +18,9 @@ pub struct Iteration {
     pub acceptance: f64,
     pub sites_changed_per_step: f64,
     pub scale: Option<f64>,
+    /// Not in histories of before it could change.
+    #[serde(default)]
+    pub steps: usize,
     pub learning_rate: f64,
     pub seconds: f64,
 }
@@ -32,6 +35,7 @@ impl From<&Report> for Iteration {
             acceptance: report.acceptance,
             sites_changed_per_step: report.changed,
             scale: report.scale,
+            steps: report.steps,
             learning_rate: report.learning_rate,
             seconds: report.seconds,
         }
@@ -68,6 +72,40 @@ impl Folder {
         self.path.join("curves.svg")
     }
 
+    /// The average that did best on the validation images.
+    pub fn best(&self) -> PathBuf {
+        self.path.join("best.safetensors")
+    }
+
+    /// One line per look at the validation images.
+    pub fn validation_file(&self) -> PathBuf {
+        self.path.join("validation.csv")
+    }
+
+    /// Nats against minutes as a picture.
+    pub fn learning(&self) -> PathBuf {
+        self.path.join("learning.svg")
+    }
+
+    /// All looks at the validation images.
+    pub fn validations(&self) -> Vec<Validation> {
+        match csv::Reader::from_path(self.validation_file()) {
+            Ok(reader) => reader.into_deserialize().filter_map(Result::ok).collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Keeps these looks.
+    pub fn write_validations(&self, looks: &[Validation]) -> Result<(), Failure> {
+        let mut lines = csv::Writer::from_writer(Vec::new());
+        for look in looks {
+            lines.serialize(look).map_err(|error| self.not_written(error))?;
+        }
+        let lines = lines.into_inner().map_err(|error| self.not_written(error))?;
+        atomic_write(&self.validation_file(), &lines, Durability::Now)
+            .map_err(|error| self.not_written(error))
+    }
+
     /// A picture of the chains at an iteration.
     pub fn samples(&self, iteration: usize) -> PathBuf {
         self.path.join(format!("samples-{iteration:06}.png"))
@@ -90,7 +128,15 @@ impl Folder {
 
     /// The files of a training that are there.
     fn files(&self) -> Vec<PathBuf> {
-        let named = [self.checkpoint(), self.model(), self.history_file(), self.curves()];
+        let named = [
+            self.checkpoint(),
+            self.model(),
+            self.history_file(),
+            self.curves(),
+            self.best(),
+            self.validation_file(),
+            self.learning(),
+        ];
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let samples = entries.map(|entry| entry.path()).filter(|path| is_of_samples(path));
         named.into_iter().filter(|path| path.exists()).chain(samples).collect()
@@ -121,6 +167,11 @@ impl Folder {
     pub fn forget_after(&self, iteration: usize) -> Result<(), Failure> {
         let mut rows = self.history().unwrap_or_default();
         rows.retain(|row| row.iteration <= iteration);
+        let mut looks = self.validations();
+        if looks.iter().any(|look| look.iteration > iteration) {
+            looks.retain(|look| look.iteration <= iteration);
+            self.write_validations(&looks)?;
+        }
         self.write_history(&rows)
     }
 

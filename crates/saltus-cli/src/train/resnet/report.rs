@@ -1,13 +1,13 @@
 //! What is said of the training of a deep model: before it, after it, and to scripts.
 
-use super::count;
 use super::folder::{Folder, Iteration};
+use super::{Training, count};
 use crate::arguments::Backend;
 use crate::failure::Failure;
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::CellAlignment;
-use saltus_nn::data::Split;
-use saltus_nn::train::{TrainSettings, Training};
+use saltus_learn::data::Split;
+use saltus_learn::{TrainSettings, Validation};
 use saltus_nn::{Architecture, Network};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -27,6 +27,20 @@ pub struct NetworkTraining {
     /// Iterations between two checkpoints; not in checkpoints of before it was remembered.
     #[serde(default)]
     pub save_every: Option<usize>,
+    /// How the validation images are looked at, if they are.
+    #[serde(default)]
+    pub looks: Option<Looks>,
+    /// The network, once it is known.
+    #[serde(default)]
+    pub architecture: Option<Architecture>,
+}
+
+/// How often and how closely the validation images are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looks {
+    pub every: usize,
+    pub chains: usize,
+    pub temperatures: usize,
 }
 
 impl NetworkTraining {
@@ -106,6 +120,9 @@ struct Json<'a> {
     acceptance: Option<f64>,
     sites_changed_per_step: Option<f64>,
     scale: Option<f64>,
+    /// The look at which it did best on the validation images.
+    best: Option<Validation>,
+    validation: &'a [Validation],
     files: Vec<String>,
 }
 
@@ -120,7 +137,7 @@ pub fn print_json<N: Network + 'static>(
     architecture: &Architecture,
     training: &Training<'_, N>,
     complete: bool,
-    history: &[Iteration],
+    (history, looks): (&[Iteration], &[Validation]),
     folder: &Folder,
 ) -> Result<(), Failure> {
     let last = |number: fn(&Iteration) -> Option<f64>| {
@@ -143,6 +160,8 @@ pub fn print_json<N: Network + 'static>(
         acceptance: last(|last| Some(last.acceptance)),
         sites_changed_per_step: last(|last| Some(last.sites_changed_per_step)),
         scale: last(|last| last.scale),
+        best: Validation::best(looks).copied(),
+        validation: looks,
         files: files(training, folder).iter().map(|path| path.display().to_string()).collect(),
     };
     let mut out = crate::out::stdout();
@@ -151,27 +170,64 @@ pub fn print_json<N: Network + 'static>(
     Ok(())
 }
 
-fn files<N: Network + 'static>(training: &Training<'_, N>, folder: &Folder) -> [PathBuf; 5] {
+fn files<N: Network + 'static>(training: &Training<'_, N>, folder: &Folder) -> Vec<PathBuf> {
     let samples = folder.samples(training.iteration());
-    [folder.model(), folder.checkpoint(), folder.history_file(), folder.curves(), samples]
+    let always =
+        [folder.model(), folder.checkpoint(), folder.history_file(), folder.curves(), samples];
+    let looked = [folder.best(), folder.validation_file(), folder.learning()];
+    always.into_iter().chain(looked.into_iter().filter(|path| path.exists())).collect()
 }
 
 /// How it went, and what was written.
 pub fn print_text<N: Network + 'static>(
     training: &Training<'_, N>,
     complete: bool,
-    history: &[Iteration],
+    (history, looks): (&[Iteration], &[Validation]),
     folder: &Folder,
 ) -> Result<(), Failure> {
     let mut out = crate::out::stdout();
     let stopped = if complete { "" } else { ", stopped early" };
     writeln!(out, "{} iterations in {:.1} s{stopped}\n", training.iteration(), training.seconds())?;
     writeln!(out, "{}", course(history))?;
+    if !looks.is_empty() {
+        writeln!(out, "{}", table_of_looks(looks))?;
+    }
     for path in files(training, folder) {
         writeln!(out, "written  {}", path.display())?;
     }
     out.flush()?;
     Ok(())
+}
+
+/// The looks at the validation images, the best one marked.
+fn table_of_looks(looks: &[Validation]) -> String {
+    let mut table = plain_table();
+    table.set_header(["iteration", "minutes", "validation", "chains", "in reverse", "chains", ""]);
+    let best = Validation::best(looks).map(|best| best.iteration);
+    let optional = |number: Option<f64>, digits: usize| {
+        number.map_or("–".to_owned(), |number| format!("{number:.digits$}"))
+    };
+    for look in looks {
+        table.add_row([
+            look.iteration.to_string(),
+            format!("{:.1}", look.minutes),
+            format!("{:.2}", look.log_likelihood),
+            format!("{:.0}", look.effective_chains),
+            optional(look.log_likelihood_reverse, 2),
+            optional(look.effective_chains_reverse, 0),
+            if best == Some(look.iteration) { "best".to_owned() } else { String::new() },
+        ]);
+    }
+    for column in table.column_iter_mut().take(6) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let explanation = wrap(
+        "Validation: mean log-likelihood of validation images in nats, by annealing from independent pixels, and in reverse \
+         from images; chains: how many of equal weight they are worth.",
+        "",
+        "",
+    );
+    format!("{}\n{explanation}", finish(&mut table))
 }
 
 /// The course of a training in a few lines, each the mean over the iterations since the last.
@@ -207,7 +263,7 @@ fn course(history: &[Iteration]) -> String {
 mod tests {
     use super::*;
     use saltus::Method;
-    use saltus_nn::data::Dataset;
+    use saltus_learn::data::Dataset;
     use saltus_nn::train::Preset;
 
     #[test]

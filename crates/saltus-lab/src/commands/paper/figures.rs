@@ -35,7 +35,7 @@ pub fn figure(results: &Results, target: Target) -> BarPlot {
             let rows = || results.tuned(target, sampler, weight);
             Some(Bar {
                 label: sampler.to_string(),
-                value: mean(rows().map(value))?,
+                value: Some(mean(rows().map(value))?),
                 error: mean(rows().filter_map(error)),
                 group: kind(sampler, weight),
             })

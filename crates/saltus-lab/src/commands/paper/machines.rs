@@ -5,11 +5,11 @@ use super::cell::hash;
 use super::folder::Folder;
 use crate::study::Target;
 use saltus::Model;
-use saltus::data::{Binarisation, Dataset, Examples};
 use saltus::model::rbm::Rbm;
-use saltus::train::{TrainSettings, train_rbm};
 use saltus_cli::failure::Failure;
 use saltus_cli::progress::{View, pace};
+use saltus_learn::data::{Binarisation, Dataset, Examples};
+use saltus_learn::rbm::{RbmSettings, train_rbm};
 use std::path::{Path, PathBuf};
 
 /// A machine in a file, and what it is in words.
@@ -128,11 +128,11 @@ impl Machines<'_> {
     ) -> Result<bool, Failure> {
         let images = recipe.dataset.training_images(data)?;
         let examples = Examples::from_images(images, recipe.values, Binarisation::Threshold)?;
-        let settings = TrainSettings {
+        let settings = RbmSettings {
             hidden: recipe.hidden,
             epochs: recipe.epochs,
             threads: self.threads,
-            ..TrainSettings::default()
+            ..RbmSettings::default()
         };
         let mut view = View::new(&format!("training {target}"), self.quiet);
         let trained = train_rbm(&examples, &settings, |progress| {

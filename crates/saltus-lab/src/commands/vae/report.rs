@@ -6,7 +6,7 @@ use saltus_cli::failure::Failure;
 use saltus_cli::number::{short, with_error};
 use saltus_cli::table::{finish, plain_table, wrap};
 use saltus_cli::train::report::some;
-use saltus_nn::data::{Dataset, Split};
+use saltus_learn::data::{Dataset, Split};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::super::*;
 use super::{all_images, bound, double, examples, random};
 use saltus::Control;
-use saltus::data::Examples;
+use saltus_learn::data::Examples;
 
 #[test]
 fn the_bound_is_the_integral_over_the_latent_number() {

@@ -14,11 +14,12 @@ use crate::kernel::{Kernel, Kind, ScaleUnit, dlmc, lb1, pas};
 use crate::model::{Differences, Model};
 use crate::sampler::{Method, Sampler};
 
-/// Every sampler whose draws are not weighted, with every balancing function, both kinds of
+/// Every sampler of any model whose draws are not weighted, with every balancing function, both kinds of
 /// differences, every solver and every scan.
 pub(super) fn unweighted() -> Vec<Sampler> {
     let mut samplers = Vec::new();
-    for method in Method::ALL.iter().copied().filter(|method| !method.is_weighted()) {
+    let general = Method::ALL.iter().copied().filter(|method| method.is_general());
+    for method in general.filter(|method| !method.is_weighted()) {
         let plain = Sampler::new(method);
         match method {
             Method::Gibbs => {
@@ -71,7 +72,7 @@ pub(super) fn is_reversible(sampler: &Sampler) -> bool {
 pub(super) fn tolerance_of<M: Model>(model: &M, sampler: &Sampler) -> f64 {
     match sampler.traits(model.space()).kind {
         Kind::AllSites => SINGLE,
-        Kind::WithoutDifferences | Kind::FewSites => DOUBLE,
+        Kind::WithoutDifferences | Kind::FewSites | Kind::Structure => DOUBLE,
     }
 }
 

@@ -6,13 +6,16 @@ use crate::base::Base;
 use crate::kernel::conditional::Conditional;
 use crate::kernel::gibbs::{Gibbs, Scan};
 use crate::kernel::{Chains, Kernel};
-use crate::model::Model;
 use crate::model::dense::DenseSpins;
+use crate::model::factor::Factor;
+use crate::model::factors::Factors;
 use crate::model::graph::{Edge, Graph};
 use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
 use crate::model::sweeper::Sweeper;
+use crate::model::{Model, Rung};
 use crate::rng::{ChainRng, Stream};
+use crate::space::Space;
 use std::sync::Arc;
 
 /// Inverse temperatures of the chains, in turn.
@@ -22,10 +25,15 @@ const CHAINS: usize = 21;
 const SWEEPS: usize = 4000;
 
 /// The law of redrawing sites one after the other, from log π alone.
-fn law<M: Model>(model: &M, order: &[u32], beta: f64, start: &[u8]) -> Vec<f64> {
+fn law<M: Model>(model: &M, base: &Base, order: &[u32], beta: f64, start: &[u8]) -> Vec<f64> {
     let space = model.space();
     let states = all_states(space);
-    let logs: Vec<f64> = states.iter().map(|state| beta * log_prob_of(model, state)).collect();
+    let log = |state: &Vec<u8>| match log_prob_of(model, state) {
+        // What the model forbids is forbidden at β = 0, too.
+        f64::NEG_INFINITY => f64::NEG_INFINITY,
+        log_prob => Rung { beta, base: Some(base) }.mix(log_prob, base.log_prob(state)),
+    };
+    let logs: Vec<f64> = states.iter().map(log).collect();
     let mut law = vec![0.0; states.len()];
     law[index_of(space, start)] = 1.0;
     for site in order {
@@ -50,6 +58,11 @@ fn law<M: Model>(model: &M, order: &[u32], beta: f64, start: &[u8]) -> Vec<f64> 
 
 /// Compares frequencies after one sweep of a block of chains with the law, temperature by temperature.
 fn check<M: Model>(name: &str, model: &M, order: &[u32]) {
+    check_from(name, model, Base::uniform(model.space()), order);
+}
+
+/// The same on the path from a base.
+fn check_from<M: Model>(name: &str, model: &M, base: Base, order: &[u32]) {
     let space = model.space();
     let kernel = Conditional(Gibbs(Scan::Sweep));
     let start: Vec<u8> =
@@ -57,11 +70,11 @@ fn check<M: Model>(name: &str, model: &M, order: &[u32]) {
     let stream = |chain| ChainRng::new(7, Stream::Chain(chain as u64));
     let mut chains: Chains =
         Chains::new(space, start.repeat(CHAINS), (0..CHAINS).map(stream).collect())
-            .on_path_from(Arc::new(Base::uniform(space)));
+            .on_path_from(Arc::new(base.clone()));
     let betas = (0..CHAINS).map(|chain| BETAS[chain % 3]);
     chains.betas = betas.collect();
     let mut scratch = kernel.new_scratch(model, CHAINS);
-    let laws = BETAS.map(|beta| law(model, order, beta, &start));
+    let laws = BETAS.map(|beta| law(model, &base, order, beta, &start));
     let mut counts = laws.clone().map(|law| vec![0.0; law.len()]);
     for _ in 0..SWEEPS {
         chains.states.copy_from_slice(&start.repeat(CHAINS));
@@ -144,6 +157,39 @@ fn spins_with_followed_fields() {
     check("dense", &model, &by_colours(&model));
 }
 
+/// Tables over single sites and pairs, with zeros that forbid nothing of the state that sweeps start from.
+fn tables(cardinalities: &[usize], zeros: &[(usize, usize)]) -> Factors {
+    let space = Space::mixed(cardinalities).unwrap();
+    let scopes: [&[u32]; 7] = [&[0], &[0, 1], &[2, 1], &[0, 3], &[3, 2], &[1], &[1, 3]];
+    let factor = |(number, scope): (usize, &&[u32])| {
+        let entries: usize = scope.iter().map(|site| cardinalities[*site as usize]).product();
+        let log = |place: usize| match zeros.contains(&(number, place)) {
+            true => f64::NEG_INFINITY,
+            false => ((number * 5 + place * place + 3 * place) as f64 * 0.61).sin(),
+        };
+        Factor::new(*scope, (0..entries).map(log).collect::<Vec<_>>()).unwrap()
+    };
+    let constant = Factor::new([], [-2.5]).unwrap();
+    let factors: Vec<Factor> = scopes.iter().enumerate().map(factor).chain([constant]).collect();
+    Factors::new(space, &factors).unwrap()
+}
+
+#[test]
+fn tables_of_pairs() {
+    for (name, cardinalities, zeros) in [
+        ("mixed values", [3, 2, 1, 4], &[][..]),
+        ("mixed values and zeros", [3, 2, 4, 2], &[(0, 1), (1, 3), (3, 4)]),
+        ("bits", [2, 2, 2, 2], &[(4, 2)]),
+        ("one row of nine", [9, 2, 2, 2], &[]),
+        ("rows beyond registers", [40, 1, 2, 1], &[(0, 3)]),
+    ] {
+        let model = tables(&cardinalities, zeros);
+        assert_eq!(model.sweep_block_size(100), 25, "{name}");
+        check(name, &model, &by_colours(&model));
+        check_from(name, &model, model.base(), &by_colours(&model));
+    }
+}
+
 /// What happens to a chain depends on nothing but its own stream.
 #[test]
 fn chains_of_a_block_are_what_they_are_alone() {
@@ -159,11 +205,15 @@ fn chains_of_a_block_are_what_they_are_alone() {
         Pairwise::ising(&ring, vec![0.1; 150]).unwrap(),
         values,
     ] {
-        let together = after_sweeps(&model, 0..19);
-        let apart: Vec<u8> =
-            (0..19).flat_map(|chain| after_sweeps(&model, chain..chain + 1)).collect();
-        assert_eq!(together, apart);
+        check_alone(&model);
     }
+    check_alone(&tables(&[3, 2, 1, 4], &[]));
+}
+
+fn check_alone<M: Model>(model: &M) {
+    let together = after_sweeps(model, 0..19);
+    let apart: Vec<u8> = (0..19).flat_map(|chain| after_sweeps(model, chain..chain + 1)).collect();
+    assert_eq!(together, apart);
 }
 
 fn after_sweeps<M: Model>(model: &M, chains: std::ops::Range<u64>) -> Vec<u8> {

@@ -67,12 +67,6 @@ impl Draws {
             },
         );
     }
-
-    /// Turns inputs of sites with more than two values into weights; returns the sum of each site's.
-    pub(crate) fn weights(&mut self, inputs: &mut [f32], bias: &[f32]) -> &[f32] {
-        exponentials(inputs, bias, &mut self.largest, &mut self.totals);
-        &self.totals
-    }
 }
 
 #[inline(always)]

@@ -31,13 +31,13 @@ impl Followed {
 impl Rbm {
     /// The exact change for one value of one site, in double precision.
     pub(super) fn change(&self, units: &Followed, site: usize, from: u8, to: u8) -> f64 {
-        if self.exponentials.is_empty() {
+        if self.exponentials().is_empty() {
             return self.change_by_logarithms(&units.activations, site, from, to);
         }
         let (from_row, to_row) = (self.row(site, from), self.row(site, to));
         let bias = self.bias(site, to) - self.bias(site, from);
         let (from, to) =
-            (self.slice(&self.exponentials, from_row), self.slice(&self.exponentials, to_row));
+            (self.slice(self.exponentials(), from_row), self.slice(self.exponentials(), to_row));
         let log = vectorised(
             #[inline(always)]
             || log_of_product_double(units, from, to, self.group),
@@ -103,15 +103,16 @@ impl ExactDiff<'_> {
     #[inline(always)]
     fn sites<S: Simd, const VECTORS: usize>(self, simd: S) {
         let model = self.model;
+        let exponentials = model.exponentials();
         for (site, value) in self.state.iter().enumerate() {
             let row = model.row(site, *value);
-            let from = model.slice(&model.exponentials, row);
+            let from = model.slice(exponentials, row);
             let here = model.row_sums[row] + model.bias(site, *value);
             if !model.space.is_binary() {
                 self.diff[model.place(site, *value)] = 0.0;
             }
             for other in model.others(*value) {
-                let to = model.slice(&model.exponentials, model.row(site, other));
+                let to = model.slice(exponentials, model.row(site, other));
                 let rows = [self.off, from, self.on, to];
                 let log = mixture::log_product::<S, VECTORS>(simd, rows, model.group);
                 self.diff[model.place(site, other)] = (log - here + model.bias(site, other)) as f32;

@@ -1,17 +1,49 @@
 //! RBMs from safetensors files, and why a file is not one.
 
 use super::Rbm;
-use crate::tensor_file::{self, Tensors};
+use crate::error::ModelError;
+use crate::tensor_file::{self, NamedTensors, Tensors};
 use std::path::Path;
+
+/// What an [`Rbm`] is made of, as [`Rbm::new`] takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RbmParameters {
+    /// Values per site.
+    pub values: usize,
+    /// `[hidden, visible]`, or `[hidden, visible, values]` with more than two values.
+    pub weight: Vec<f32>,
+    /// One per hidden unit.
+    pub hidden_bias: Vec<f32>,
+    /// One per visible site, or `[visible, values]`.
+    pub visible_bias: Vec<f32>,
+    /// What chains start from, if anything.
+    pub data_mean: Option<Vec<f32>>,
+}
+
+impl RbmParameters {
+    /// From named tensors, which may have other names than ours; with it comes what was assumed.
+    pub(crate) fn of(
+        file: &impl NamedTensors,
+        names: &[(String, String)],
+    ) -> Result<(Self, Vec<String>), String> {
+        let mut assumed = Vec::new();
+        let parameters = mapped(file, "", names, &mut assumed)?;
+        Ok((parameters, assumed))
+    }
+
+    /// The model.
+    pub fn rbm(&self) -> Result<Rbm, ModelError> {
+        let Self { values, weight, hidden_bias, visible_bias, data_mean } = self;
+        Rbm::new(*values, weight, hidden_bias, visible_bias, data_mean.as_deref())
+    }
+}
 
 /// Reads an RBM from a file whose tensors may have other names; the error is the reason alone. With it comes
 /// what was assumed.
 pub(super) fn read(path: &Path, names: &[(String, String)]) -> Result<(Rbm, Vec<String>), String> {
     let bytes = tensor_file::read(path)?;
-    let file = Tensors::new(&bytes)?;
-    let mut assumed = Vec::new();
-    let rbm = mapped(&file, "", names, &mut assumed)?;
-    Ok((rbm, assumed))
+    let (parameters, assumed) = RbmParameters::of(&Tensors::new(&bytes)?, names)?;
+    Ok((parameters.rbm().map_err(|error| error.to_string())?, assumed))
 }
 
 /// The parts of an RBM, and what others call them.
@@ -24,13 +56,26 @@ const PARTS: [(&str, &[&str]); 4] = [
 
 /// The tensor that is a part: the one that was named, our own name, or the only one of those that others use.
 fn tensor_of(
-    file: &Tensors<'_>,
+    file: &impl NamedTensors,
     part: &str,
     names: &[(String, String)],
     assumed: &mut Vec<String>,
 ) -> String {
     if let Some((_, name)) = names.iter().find(|(own, _)| own == part) {
         return name.clone();
+    }
+    // Hinton's letters, of which the second is others' first.
+    let hintons = ["hidden_bias", "visible_bias"].iter().all(|part| !file.contains(part))
+        && ["a", "b"].iter().all(|name| file.contains(name))
+        && !PARTS[1].1.iter().any(|name| file.contains(name));
+    let letter = match part {
+        "visible_bias" if hintons => Some("a"),
+        "hidden_bias" if hintons => Some("b"),
+        _ => None,
+    };
+    if let Some(letter) = letter {
+        assumed.push(format!("{part} is {letter}"));
+        return letter.to_owned();
     }
     let others = PARTS.iter().find(|(own, _)| *own == part).map_or(&[][..], |(_, others)| *others);
     let found: Vec<&&str> = others.iter().filter(|name| file.contains(name)).collect();
@@ -44,16 +89,17 @@ fn tensor_of(
 }
 
 /// The RBM whose tensors have names with that prefix.
-pub(crate) fn machine(file: &Tensors<'_>, prefix: &str) -> Result<Rbm, String> {
-    mapped(file, prefix, &[], &mut Vec::new())
+pub(super) fn rbm(file: &Tensors<'_>, prefix: &str) -> Result<Rbm, String> {
+    let parameters = mapped(file, prefix, &[], &mut Vec::new())?;
+    parameters.rbm().map_err(|error| format!("{prefix}{error}"))
 }
 
 fn mapped(
-    file: &Tensors<'_>,
+    file: &impl NamedTensors,
     prefix: &str,
     names: &[(String, String)],
     assumed: &mut Vec<String>,
-) -> Result<Rbm, String> {
+) -> Result<RbmParameters, String> {
     let mut name = |part: &str| match prefix {
         "" => tensor_of(file, part, names, assumed),
         prefix => format!("{prefix}{part}"),
@@ -88,17 +134,16 @@ fn mapped(
         true => Some(file.floats_of_shape(&data_mean, &visible_shape)?),
         false => None,
     };
-    Rbm::new(values, &weight, &hidden_bias, &visible_bias, data_mean.as_deref())
-        .map_err(|error| format!("{prefix}{error}"))
+    Ok(RbmParameters { values, weight, hidden_bias, visible_bias, data_mean })
 }
 
-fn is_transposed(file: &Tensors<'_>, name: &str, shape: &[usize]) -> bool {
+fn is_transposed(file: &impl NamedTensors, name: &str, shape: &[usize]) -> bool {
     let reversed: Vec<usize> = shape.iter().rev().copied().collect();
     shape.len() == 2 && file.floats(name).is_ok_and(|(_, found)| found == reversed)
 }
 
 /// Weights that are kept as [visible, hidden].
-fn transposed(file: &Tensors<'_>, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
+fn transposed(file: &impl NamedTensors, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
     let &[hidden, visible] = shape else {
         return Err(format!(
             "tensor {name} has {} dimensions: only two are transposed",

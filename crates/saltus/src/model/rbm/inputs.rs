@@ -7,6 +7,7 @@
 
 use crate::math::bits::{for_each_set, pack};
 use pulp::{Simd, WithSimd};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Units added up together: their sums fill a few registers.
 const PANEL: usize = 32;
@@ -20,6 +21,8 @@ const COARSEST: f64 = 1.0 / (1 << 17) as f64;
 pub(super) struct Inputs {
     values: usize,
     rows: Rows,
+    /// Which weights these are: sums of others cannot be gone on from.
+    edition: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +43,12 @@ pub(super) struct Sums {
     next: Vec<u64>,
     added: Vec<u32>,
     removed: Vec<u32>,
+    /// The weights that were added up.
+    edition: u64,
 }
+
+/// Weights that were laid out so far: those of a model that is learnt change under its chains.
+static EDITIONS: AtomicU64 = AtomicU64::new(0);
 
 /// The spacing that weights are rounded to, if inputs of at most `reach` are to be exact.
 pub(super) fn quantum(reach: f64) -> Option<f64> {
@@ -52,8 +60,10 @@ impl Inputs {
     /// The rows of a table of weights, `stride` hidden units each, that are multiples of `quantum` if
     /// one is given.
     pub(super) fn new(values: usize, weights: &[f32], stride: usize, quantum: Option<f64>) -> Self {
+        let edition = EDITIONS.fetch_add(1, Ordering::Relaxed);
         let Some(quantum) = quantum else {
-            return Self { values, rows: Rows::Double { weights: weights.to_vec(), stride } };
+            let rows = Rows::Double { weights: weights.to_vec(), stride };
+            return Self { values, rows, edition };
         };
         let count = weights.len() / stride;
         let mut panels = vec![0; stride.div_ceil(PANEL) * count * PANEL];
@@ -63,7 +73,7 @@ impl Inputs {
                     (f64::from(*weight) / quantum) as i32;
             }
         }
-        Self { values, rows: Rows::Exact { panels, count, quantum } }
+        Self { values, rows: Rows::Exact { panels, count, quantum }, edition }
     }
 
     /// The sums of no row.
@@ -75,6 +85,7 @@ impl Inputs {
             next: vec![0; rows.div_ceil(64)],
             added: Vec::with_capacity(sites),
             removed: Vec::with_capacity(sites),
+            edition: self.edition,
         }
     }
 
@@ -102,6 +113,9 @@ impl Inputs {
     pub(super) fn add(&self, state: &[u8], sums: &mut Sums, inputs: &mut [f64]) {
         match &self.rows {
             Rows::Exact { panels, count, quantum } => {
+                if sums.edition != self.edition {
+                    sums.forget(self.edition);
+                }
                 self.name_rows(state, &mut sums.next);
                 sums.advance();
                 let Sums { whole, added, removed, .. } = sums;
@@ -130,10 +144,17 @@ impl Inputs {
 }
 
 impl Sums {
+    /// The sums of no row of other weights.
+    fn forget(&mut self, edition: u64) {
+        self.whole.fill(0);
+        self.named.fill(0);
+        self.edition = edition;
+    }
+
     /// Lists the rows that lead to the next state from the last one, or from nothing if those are
     /// fewer.
     fn advance(&mut self) {
-        let Self { whole, named, next, added, removed } = self;
+        let Self { whole, named, next, added, removed, .. } = self;
         let pairs = named.iter().zip(next.iter());
         let changed: u32 = pairs.map(|(named, next)| (named ^ next).count_ones()).sum();
         if changed > next.iter().map(|word| word.count_ones()).sum() {

@@ -6,13 +6,13 @@ use crate::rng::ChainRng;
 
 impl Rbm {
     /// Length of a row of hidden units, with what fills it up.
-    pub(crate) fn row_length(&self) -> usize {
+    pub fn row_length(&self) -> usize {
         self.stride
     }
 
     /// Fills in the input of every hidden unit of a chain of the block; what fills the row up has
     /// input zero.
-    pub(crate) fn hidden_inputs(
+    pub fn hidden_inputs(
         &self,
         state: &[u8],
         chain: usize,
@@ -24,23 +24,23 @@ impl Rbm {
     }
 
     /// Fills in what rows of hidden units add to the biases of the sites, in planes.
-    pub(crate) fn visible_inputs(&self, units: &[f32], inputs: &mut [f32]) {
+    pub fn visible_inputs(&self, units: &[f32], inputs: &mut [f32]) {
         self.gradient.multiply(units, self.stride, inputs);
     }
 
     /// The biases of the sites, in planes.
-    pub(crate) fn visible_biases(&self) -> &[f32] {
+    pub fn visible_biases(&self) -> &[f32] {
         &self.visible_bias
     }
 
     /// Σ of the biases at a state.
-    pub(crate) fn visible_log_prob(&self, state: &[u8]) -> f64 {
+    pub fn visible_log_prob(&self, state: &[u8]) -> f64 {
         self.visible_part(state)
     }
 
     /// log p(state | units) for each row of hidden units, 0 or 1: sites are independent once these are
     /// known.
-    pub(crate) fn log_probs_given_units(&self, state: &[u8], units: &[f32]) -> Vec<f64> {
+    pub fn log_probs_given_units(&self, state: &[u8], units: &[f32]) -> Vec<f64> {
         let (sites, table) = (self.space.sites(), self.space.diff_len());
         let mut inputs = vec![0.0; units.len() / self.stride * table];
         self.visible_inputs(units, &mut inputs);
@@ -60,7 +60,7 @@ impl Rbm {
     }
 
     /// Draws the sites given rows of hidden units, 0 or 1, one state after the other.
-    pub(crate) fn draw_sites(&self, units: &[f32], rngs: &mut [ChainRng], states: &mut [u8]) {
+    pub fn draw_sites(&self, units: &[f32], rngs: &mut [ChainRng], states: &mut [u8]) {
         let table = self.space.diff_len();
         let mut inputs = vec![0.0; rngs.len() * table];
         self.visible_inputs(units, &mut inputs);

@@ -108,7 +108,7 @@ mod tests {
     fn spins(text: &str) -> Result<Spins, String> {
         match read(text.as_bytes())?.body {
             Body::Spins(spins) => Ok(spins),
-            Body::Factors { .. } => panic!("spins"),
+            _ => panic!("spins"),
         }
     }
 

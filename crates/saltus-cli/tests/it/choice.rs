@@ -1,0 +1,68 @@
+//! `--sampler auto`: what is chosen, told, stored and kept.
+
+use crate::common::{Folder, saltus, summary};
+use serde_json::Value;
+
+const MAGNET: &str = "sample ising --size 16 --periodic --coupling 0.5 --draws 50";
+
+fn tried(json: &Value) -> Vec<&str> {
+    let trials = json["choice"]["trials"].as_array().unwrap();
+    trials.iter().map(|trial| trial["sampler"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_magnet_is_sampled_by_clusters_for_any_number_of_threads() {
+    let json = summary(&format!("{MAGNET} --threads 1"));
+    assert_eq!(json["sampler"], "sw", "{}", json["choice"]);
+    assert_eq!(tried(&json), ["gibbs", "sw"]);
+    let other = summary(&format!("{MAGNET} --threads 2"));
+    assert_eq!((&json["choice"], &json["log_prob"]), (&other["choice"], &other["log_prob"]));
+}
+
+#[test]
+fn models_have_their_own_samplers() {
+    let short = "--chains 32 --warmup 3000 --draws 20";
+    for (model, sampler) in [
+        ("rbm --visible 30 --hidden 10", "layers"),
+        ("ising --size 8x8x8 --disorder pm --coupling 0.2", "gibbs"),
+        ("ising --size 6 --fixed-sum 12", "gibbs"),
+        ("bernoulli", "gibbs"),
+    ] {
+        assert_eq!(summary(&format!("sample {model} {short}"))["sampler"], sampler, "{model}");
+    }
+}
+
+#[test]
+fn what_can_be_set_is_about_dlmc() {
+    let short = "--size 6 --chains 4 --warmup 50 --draws 20";
+    let json = summary(&format!("sample ising {short} --scale 0.1"));
+    assert_eq!((&json["sampler"], &json["choice"]), (&"dlmc".into(), &Value::Null));
+    let ran = saltus(&format!("sample ising {short} --sampler auto --scale 0.1"));
+    assert!(ran.code == 2 && ran.err.contains("--sampler auto knows of no --scale"), "{}", ran.err);
+}
+
+#[test]
+fn a_run_goes_on_with_what_was_chosen() {
+    let folder = Folder::new();
+    let (whole, part) = (folder.path("whole"), folder.path("part"));
+    let line = MAGNET.replace("--draws 50", "");
+    assert_eq!(saltus(&format!("{line} --draws 60 --out {whole} --quiet")).code, 0);
+    let first = saltus(&format!("{line} --draws 40 --out {part} --quiet --json")).json();
+    let extended = saltus(&format!("sample --resume {part} --extend 20 --quiet --json")).json();
+    assert_eq!((&first["choice"], &first["sampler"]), (&extended["choice"], &extended["sampler"]));
+    assert_eq!(extended["draws"], 60);
+    let files = |store: &str| {
+        let mut files = crate::folder::content(store.as_ref());
+        files.retain(|name, _| name.starts_with("posterior"));
+        files
+    };
+    assert_eq!(files(&whole), files(&part));
+}
+
+#[test]
+fn clusters_refuse_what_is_frustrated() {
+    let ran = saltus("sample ising --size 6x6 --disorder pm --sampler sw --chains 2 --draws 5");
+    assert!(ran.code == 2 && ran.err.contains("frustrated"), "{} {}", ran.code, ran.err);
+    let ran = saltus("sample ising --size 6 --sampler layers --chains 2 --draws 5");
+    assert!(ran.code == 2 && ran.err.contains("layers is for RBMs"), "{} {}", ran.code, ran.err);
+}

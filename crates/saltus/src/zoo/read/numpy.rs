@@ -1,0 +1,312 @@
+//! Models as arrays of numpy: fields `h` and couplings `J`, a matrix `Q` of bits, or the weights `W` of an RBM.
+
+use super::arrays::{Array, Arrays, ONLY, is_numpy};
+use super::quadratic::{Quadratic, Vartype};
+use super::{Body, ModelFile, Spins};
+use crate::model::factor::Factor;
+use crate::model::rbm::RbmParameters;
+
+const COUPLINGS: [&str; 4] = ["J", "couplings", "coupling", ONLY];
+const FIELDS: [&str; 5] = ["h", "fields", "field", "b", "bias"];
+const WEIGHTS: [&str; 4] = ["W", "weight", "weights", "w"];
+
+pub(super) fn detect(bytes: &[u8]) -> bool {
+    is_numpy(bytes)
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
+    read_as(bytes, &[])
+}
+
+/// The same, with names of the arrays of an RBM.
+pub(super) fn read_as(bytes: &[u8], names: &[(String, String)]) -> Result<ModelFile, String> {
+    let arrays = Arrays::new(bytes)?;
+    if !names.is_empty() || arrays.first(&WEIGHTS).is_some() {
+        let (parameters, assumed) = RbmParameters::of(&arrays, names)?;
+        return Ok(super::tensors::file(parameters, assumed));
+    }
+    if let Some((name, matrix)) = arrays.first(&["Q"]) {
+        return quadratic(name, matrix);
+    }
+    let Some((name, couplings)) = arrays.first(&COUPLINGS) else {
+        return Err(format!(
+            "has no array J (couplings), Q (a QUBO) or W (weights of an RBM); it has {}",
+            arrays.names()
+        ));
+    };
+    let fields = arrays.first(&FIELDS);
+    match (&couplings.shape[..], fields.map(|(_, fields)| &fields.shape[..])) {
+        ([rows, columns], None | Some([_])) if rows == columns => {
+            spins(name, couplings, fields.map(|(_, fields)| fields))
+        }
+        ([_, _, _, _], None | Some([_, _])) => {
+            tables(name, couplings, fields.map(|(_, fields)| fields))
+        }
+        (shape, fields) => Err(format!(
+            "has {name} of shape {shape:?}{}; couplings are (sites, sites) with fields (sites), or \
+             (sites, sites, values, values) with fields (sites, values)",
+            fields.map_or(String::new(), |shape| format!(" and fields of shape {shape:?}"))
+        )),
+    }
+}
+
+/// How the halves of a matrix of pairs belong together.
+#[derive(Clone, Copy, PartialEq)]
+enum Halves {
+    /// Every pair stands there twice.
+    Symmetric,
+    /// Above the diagonal, or below it.
+    Triangular,
+}
+
+impl Halves {
+    fn words(self, name: &str) -> String {
+        match self {
+            Self::Symmetric => format!("{name} is symmetric, and every pair counts once"),
+            Self::Triangular => format!("{name} is triangular"),
+        }
+    }
+
+    /// Of matrices that are looked at entry by entry: both entries of every pair.
+    fn of(name: &str, mut pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Result<Self, String> {
+        if pairs.clone().all(|(upper, lower)| upper == lower) {
+            return Ok(Self::Symmetric);
+        }
+        let (mut above, mut below) = (false, false);
+        for (upper, lower) in pairs.by_ref() {
+            (above, below) = (above || upper != 0.0, below || lower != 0.0);
+        }
+        match above && below {
+            true => Err(format!("has {name} that is neither symmetric nor triangular")),
+            false => Ok(Self::Triangular),
+        }
+    }
+
+    fn joined(self, (upper, lower): (f64, f64)) -> f64 {
+        if self == Self::Symmetric { upper } else { upper + lower }
+    }
+}
+
+fn check(name: &str, number: f64) -> Result<f64, String> {
+    match (number as f32).is_finite() {
+        true => Ok(number),
+        false => Err(format!("holds {number} in {name}, which cannot be used")),
+    }
+}
+
+/// All pairs of sites, the first the smaller.
+fn pairs(sites: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+    (0..sites).flat_map(move |i| (i + 1..sites).map(move |j| (i, j)))
+}
+
+fn sites_of(name: &str, sites: usize) -> Result<usize, String> {
+    match sites {
+        0 => Err(format!("has {name} of no sites")),
+        sites if sites > u32::MAX as usize => Err(format!("has {name} of {sites} sites")),
+        sites => Ok(sites),
+    }
+}
+
+/// log π = Σ_{i<j} J s s′ + Σ h s.
+fn spins(
+    name: &str,
+    couplings: &Array<'_>,
+    fields: Option<&Array<'_>>,
+) -> Result<ModelFile, String> {
+    let sites = sites_of(name, couplings.shape[0])?;
+    let both = |i: usize, j: usize| (couplings.at(&[i, j]), couplings.at(&[j, i]));
+    if let Some(site) = (0..sites).find(|site| couplings.at(&[*site, *site]) != 0.0) {
+        return Err(format!("couples site {site} with itself in {name}: that belongs to h"));
+    }
+    let halves = Halves::of(name, pairs(sites).map(|(i, j)| both(i, j)))?;
+    let mut spins = Spins { fields: vec![0.0; sites], ..Spins::default() };
+    if let Some(fields) = fields {
+        if fields.shape[0] != sites {
+            return Err(format!("has {} fields, but couplings of {sites} sites", fields.shape[0]));
+        }
+        for site in 0..sites {
+            spins.fields[site] = check("the fields", fields.at(&[site]))?;
+        }
+    }
+    for (i, j) in pairs(sites) {
+        let weight = check(name, halves.joined(both(i, j)))?;
+        if weight != 0.0 {
+            spins.couplings.push((i as u32, j as u32, weight));
+        }
+    }
+    Ok(ModelFile {
+        words: format!("Ising model of {sites} spins and {} couplings", spins.couplings.len()),
+        body: Body::Spins(spins),
+        assumed: vec![halves.words(name), "log π = Σ_{i<j} J s s′ + Σ h s".to_owned()],
+        names: Vec::new(),
+    })
+}
+
+/// E = xᵀ Q x over bits: both halves add up.
+fn quadratic(name: &str, matrix: &Array<'_>) -> Result<ModelFile, String> {
+    let [rows, columns] = matrix.shape[..] else {
+        return Err(format!("has {name} of shape {:?}, not a matrix", matrix.shape));
+    };
+    if rows != columns {
+        return Err(format!("has {name} of shape {:?}, not a square", matrix.shape));
+    }
+    let sites = sites_of(name, rows)?;
+    let mut model = Quadratic::new(Vartype::Binary, sites);
+    for site in 0..sites {
+        model.linear[site] = check(name, matrix.at(&[site, site]))?;
+    }
+    for (i, j) in pairs(sites) {
+        let bias = check(name, matrix.at(&[i, j]) + matrix.at(&[j, i]))?;
+        if bias != 0.0 {
+            model.add(i as u32, j as u32, bias);
+        }
+    }
+    Ok(model.file("quadratic energy", vec!["E = xᵀ Q x".to_owned()]))
+}
+
+/// log π = Σ_{i<j} J_ij(a, b) + Σ h_i(a).
+fn tables(
+    name: &str,
+    couplings: &Array<'_>,
+    fields: Option<&Array<'_>>,
+) -> Result<ModelFile, String> {
+    let shape = &couplings.shape[..];
+    // Which index is which: sites first, or sites and values in turn, as adabmDCA has them.
+    let by_sites = shape[0] == shape[1] && shape[2] == shape[3];
+    let in_turn = shape[0] == shape[2] && shape[1] == shape[3];
+    let fits = |sites: usize, values: usize| {
+        fields.is_none_or(|fields| fields.shape[..] == [sites, values])
+    };
+    let by_sites = by_sites && fits(shape[0], shape[2]);
+    let in_turn = in_turn && fits(shape[0], shape[1]);
+    let (sites, values) = match (by_sites, in_turn) {
+        (true, _) => (shape[0], shape[2]),
+        (false, true) => (shape[0], shape[1]),
+        (false, false) => {
+            return Err(format!(
+                "has {name} of shape {shape:?}{}, neither (sites, sites, values, values) nor (sites, \
+                 values, sites, values)",
+                fields.map_or(String::new(), |one| format!(" and fields of shape {:?}", one.shape))
+            ));
+        }
+    };
+    let sites = sites_of(name, sites)?;
+    if !(2..=256).contains(&values) {
+        return Err(format!("has {values} values per site; between 2 and 256 can be sampled"));
+    }
+    let entry = |i: usize, j: usize, a: usize, b: usize| match by_sites {
+        true => couplings.at(&[i, j, a, b]),
+        false => couplings.at(&[i, a, j, b]),
+    };
+    let squares = move || (0..values).flat_map(move |a| (0..values).map(move |b| (a, b)));
+    let both = |i, j, a, b| (entry(i, j, a, b), entry(j, i, b, a));
+    let all = pairs(sites).flat_map(|(i, j)| squares().map(move |(a, b)| (i, j, a, b)));
+    let halves = Halves::of(name, all.map(|(i, j, a, b)| both(i, j, a, b)))?;
+    let mut factors = Vec::new();
+    let failed = |error: crate::error::ModelError| error.to_string();
+    if let Some(fields) = fields {
+        for site in 0..sites {
+            let logs = (0..values).map(|value| check("the fields", fields.at(&[site, value])));
+            let logs: Vec<f64> = logs.collect::<Result<_, _>>()?;
+            factors.push(Factor::new([site as u32], logs).map_err(failed)?);
+        }
+    }
+    let mut coupled = 0;
+    for (i, j) in pairs(sites) {
+        let logs = squares().map(|(a, b)| check(name, halves.joined(both(i, j, a, b))));
+        let logs: Vec<f64> = logs.collect::<Result<_, _>>()?;
+        if logs.iter().any(|log| *log != 0.0) {
+            coupled += 1;
+            factors.push(Factor::new([i as u32, j as u32], logs).map_err(failed)?);
+        }
+    }
+    let order =
+        if by_sites { "(sites, sites, values, values)" } else { "(sites, values, sites, values)" };
+    Ok(ModelFile {
+        body: Body::Factors { cardinalities: vec![values; sites], factors },
+        words: format!("Potts model of {sites} sites and {coupled} coupled pairs"),
+        assumed: vec![
+            format!("{name} is {order}"),
+            halves.words(name),
+            "log p = Σ h + Σ J".to_owned(),
+        ],
+        names: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zoo::write;
+
+    fn array(shape: &[usize], numbers: &[f64]) -> write::Npy {
+        write::Npy { shape: shape.to_vec(), numbers: numbers.to_vec() }
+    }
+
+    fn npz(arrays: &[(&str, write::Npy)]) -> Vec<u8> {
+        write::npz(arrays.iter().map(|(name, array)| (*name, array))).unwrap()
+    }
+
+    #[test]
+    fn symmetric_and_triangular_couplings_say_the_same() {
+        let h = || array(&[3], &[0.5, 0.0, -1.0]);
+        let whole = array(&[3, 3], &[0.0, 1.0, 2.0, 1.0, 0.0, -3.0, 2.0, -3.0, 0.0]);
+        let lower = array(&[3, 3], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 2.0, -3.0, 0.0]);
+        let read_body = |j| read(&npz(&[("J", j), ("h", h())])).unwrap().body;
+        let Body::Spins(spins) = read_body(whole.clone()) else { panic!("spins") };
+        assert_eq!(spins.couplings, [(0, 1, 1.0), (0, 2, 2.0), (1, 2, -3.0)]);
+        assert_eq!(spins.fields, [0.5, 0.0, -1.0]);
+        assert_eq!(Body::Spins(spins), read_body(lower));
+        let reason = |arrays: &[(&str, write::Npy)]| read(&npz(arrays)).unwrap_err();
+        let uneven = array(&[2, 2], &[0.0, 1.0, 2.0, 0.0]);
+        assert!(reason(&[("J", uneven)]).contains("neither symmetric nor triangular"));
+        assert!(reason(&[("J", array(&[1, 1], &[2.0]))]).contains("site 0 with itself"));
+        assert!(reason(&[("J", whole), ("h", array(&[2], &[0.0; 2]))]).contains("has 2 fields"));
+        assert!(reason(&[("x", h())]).contains("has no array J"));
+        assert!(reason(&[("J", array(&[2, 3], &[0.0; 6]))]).contains("[2, 3]"));
+    }
+
+    #[test]
+    fn bits_have_the_energies_of_their_matrix() {
+        let q = array(&[2, 2], &[1.0, 3.0, -0.5, 2.0]);
+        let Body::Spins(spins) = read(&npz(&[("Q", q)])).unwrap().body else { panic!("spins") };
+        for (state, energy) in [([0, 0], 0.0), ([1, 0], 1.0), ([0, 1], 2.0), ([1, 1], 5.5)] {
+            assert!((super::super::quadratic::energy(&spins, &state) - energy).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn tables_in_either_order() {
+        // J_01(a, b) = 10 a + b; three values, two sites.
+        let (mut by_sites, mut in_turn) = (vec![0.0; 36], vec![0.0; 36]);
+        for a in 0..3 {
+            for b in 0..3 {
+                let log = (10 * a + b) as f64;
+                by_sites[(a * 3) + b + 9] = log;
+                by_sites[18 + b * 3 + a] = log;
+                in_turn[a * 6 + 3 + b] = log;
+                in_turn[18 + b * 6 + a] = log;
+            }
+        }
+        let h = || array(&[2, 3], &[0.0, 1.0, 2.0, 0.5, 0.0, 0.0]);
+        let one = read(&npz(&[("J", array(&[2, 2, 3, 3], &by_sites)), ("h", h())])).unwrap();
+        let other = read(&npz(&[("J", array(&[2, 3, 2, 3], &in_turn)), ("h", h())])).unwrap();
+        assert_eq!(one.body, other.body);
+        let Body::Factors { factors, .. } = one.body else { panic!("tables") };
+        assert_eq!(factors[2].log_values(), [0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 20.0, 21.0, 22.0]);
+    }
+
+    #[test]
+    fn weights_are_an_rbm() {
+        let arrays = [
+            ("W", array(&[3, 2], &[0.5, 1.0, 1.5, 2.0, 2.5, 3.0])),
+            ("a", array(&[3], &[0.1, 0.2, 0.3])),
+            ("c", array(&[2], &[-1.0, 1.0])),
+        ];
+        let file = read(&npz(&arrays)).unwrap();
+        let Body::Rbm(rbm) = file.body else { panic!("an RBM") };
+        assert_eq!(rbm.weight, [0.5, 1.5, 2.5, 1.0, 2.0, 3.0]);
+        assert_eq!((rbm.values, rbm.hidden_bias), (2, vec![-1.0, 1.0]));
+        assert!(file.assumed.contains(&"W is transposed".to_owned()), "{:?}", file.assumed);
+    }
+}
