@@ -24,6 +24,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         kind: Kind::WithoutDifferences,
         // Whether `Options::balancing` and `Options::closeness` mean something.
         is_balanced: false,
+        has_solver: false,
         // `Some(ScaleTraits::step_size(…))` or `Some(ScaleTraits::radius(…))` if there is one to tune.
         scale: None,
         // As the literature counts, where nothing is kept from step to step.

@@ -56,8 +56,8 @@ pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
     interrupt::listen();
 
     let mut listed = None;
-    if let (true, Some(machine)) = (arguments.exact, subject.machine()) {
-        listed = enumerate(machine, arguments)?;
+    if let (true, Some(rbm)) = (arguments.exact, subject.rbm()) {
+        listed = enumerate(rbm, arguments)?;
         if listed.is_none() {
             return finish(&about, &Found::default());
         }
@@ -89,8 +89,8 @@ fn check(
             "{option} is about samplers of the pixels alone: name one by --sampler"
         ));
     }
-    match subject.machine() {
-        Some(machine) if arguments.exact => machine.check_enumerable()?,
+    match subject.rbm() {
+        Some(rbm) if arguments.exact => rbm.check_enumerable()?,
         Some(_) => {}
         None if arguments.exact => {
             return usage(
@@ -102,7 +102,7 @@ fn check(
         }
         None => {}
     }
-    if subject.machine().is_none() && matches!(subject, Subject::Named(..)) {
+    if subject.rbm().is_none() && matches!(subject, Subject::Named(..)) {
         let of_images = [arguments.data.is_some(), arguments.dataset.is_some()];
         if of_images.contains(&true) {
             return usage("--data is about learnt models: name a file".to_owned());
@@ -147,11 +147,11 @@ fn finish(about: &Estimation, found: &Found) -> Result<Finish, Failure> {
 
 /// Lists the hidden states; nothing if the user asked to stop.
 fn enumerate<'m>(
-    machine: &'m Rbm,
+    rbm: &'m Rbm,
     arguments: &AisArguments,
 ) -> Result<Option<Enumerated<'m>>, Failure> {
     let mut view = View::new("", arguments.quiet);
-    let listed = machine.enumerate(arguments.threads, |done, parts| {
+    let listed = rbm.enumerate(arguments.threads, |done, parts| {
         view.tell("listing", (done, parts), |since| pace("parts", (done, parts), since))
     });
     view.finish();
@@ -212,13 +212,13 @@ fn anneal(
         resumed,
     };
     let settings = settings.clone();
-    let of_machine = |machine, prepared: Prepared<'_>| match about.transition {
-        Transition::Alternating => prepared.go(Ais::alternating(machine, settings.clone())),
-        Transition::Sampler(_) => prepared.go(Ais::new(machine, settings.clone())),
+    let of_rbm = |rbm, prepared: Prepared<'_>| match about.transition {
+        Transition::Alternating => prepared.go(Ais::alternating(rbm, settings.clone())),
+        Transition::Sampler(_) => prepared.go(Ais::new(rbm, settings.clone())),
     };
     let outcome = match about.subject {
-        Subject::Machine(machine) => of_machine(machine, prepared),
-        Subject::Network(network) => of_machine(network.top(), prepared),
+        Subject::Rbm(rbm) => of_rbm(rbm, prepared),
+        Subject::Network(network) => of_rbm(network.top(), prepared),
         #[cfg(feature = "deep")]
         Subject::Deep(model) => prepared.go(Ais::new(&**model, settings)),
         Subject::Named(_, model) => model.anneal(settings, prepared),
@@ -258,7 +258,7 @@ fn likelihood(
     let monitor =
         |done, all| view.tell("images", (done, all), |since| pace("images", (done, all), since));
     let found = match subject {
-        Subject::Machine(machine) => mean_log_prob(&**machine, images, threads, monitor),
+        Subject::Rbm(rbm) => mean_log_prob(&**rbm, images, threads, monitor),
         #[cfg(feature = "deep")]
         Subject::Deep(model) => mean_log_prob(&**model, images, threads, monitor),
         Subject::Network(network) => network.mean_log_bound(images, DRAWS, seed, threads, monitor),

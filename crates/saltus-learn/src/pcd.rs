@@ -39,7 +39,7 @@ use crate::data::Examples;
 use crate::descent::{CHUNK, descend};
 use crate::learnable::{Learnable, Means};
 use rayon::prelude::*;
-use saltus::engine::{Failed, SamplerBlock, block_ranges, block_size, sampler_block};
+use saltus::engine::{Failed, SamplerBlock, block_ranges, sampler_block};
 use saltus::math::vectorised;
 use saltus::rng::{Stream, Training as Purpose};
 use saltus::tune::Tuner;
@@ -163,7 +163,7 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
         };
         let size = match settings.own_kernel {
             true => model.block_size(batch),
-            false => block_size(&model, &settings.sampler, batch),
+            false => settings.sampler.terms(&model, batch).block_size,
         };
         let blocks: Option<Vec<_>> = block_ranges(size, batch).map(block).collect();
         let Some(blocks) = blocks else {

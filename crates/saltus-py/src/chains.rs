@@ -69,7 +69,7 @@ impl Chains {
             let rngs = rngs.collect();
             sampler_block(&model, &sampler, first, states, rngs, None)
         };
-        let size = engine::block_size(&model, &sampler, chains);
+        let size = sampler.terms(&model, chains).block_size;
         let blocks: Vec<_> = block_ranges(size, chains).map(new_block).collect();
         let workers = Workers::for_blocks(threads, blocks.len().max(1));
         let workers = workers.map_err(PyRuntimeError::new_err)?;

@@ -43,6 +43,7 @@ impl<M: Model> Kernel<M> for Window {
             reference: "this example",
             kind: Kind::WithoutDifferences,
             is_balanced: false,
+            has_solver: false,
             // From 1 to all sites; half of a window's bits change in a fresh draw.
             scale: Some(ScaleTraits::radius(sites, 0.5, 0.4)),
             evaluations_charged: 2.0,

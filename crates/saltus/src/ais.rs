@@ -42,10 +42,9 @@ pub use settings::{AisError, AisSettings};
 
 use crate::base::Base;
 use crate::control::{Control, Ended};
-use crate::engine::{
-    Fingerprint, SamplerBlock, block_ranges, block_size, kernel_block, probes, sampler_block,
-};
+use crate::engine::{Fingerprint, SamplerBlock, block_ranges, kernel_block, probes, sampler_block};
 use crate::kernel::layers::{self, LayerGibbs};
+use crate::kernel::terms::Terms;
 use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
 use crate::model::rbm::Rbm;
@@ -107,12 +106,13 @@ impl<'a, M: Model> Ais<'a, M> {
     pub fn new(model: &'a M, settings: AisSettings) -> Self {
         let sampler = settings.sampler.clone();
         let traits = sampler.traits(model.space());
-        let refused = sampler.suits_path(model).err();
-        let size = block_size(model, &sampler, settings.chains);
+        let terms = sampler.terms(model, settings.chains);
+        let unsuited = sampler.check(model.space()).err();
         let new_block = move |model: &M, first, states, rngs, base: &Arc<Base>| {
             sampler_block(model, &sampler, first, states, rngs, Some(base.clone()))
         };
-        Self { refused, ..Self::with_blocks(model, settings, traits, size, Box::new(new_block)) }
+        let ais = Self::with_blocks(model, settings, traits, terms, Box::new(new_block));
+        Self { refused: unsuited.or(ais.refused), ..ais }
     }
 
     /// Annealing of a model by anyone's kernel. Its densities at β = 0 must be those of the base, times
@@ -125,26 +125,26 @@ impl<'a, M: Model> Ais<'a, M> {
     {
         let kernel = Arc::new(kernel);
         let traits = kernel.traits(model);
-        let size = kernel.block_size(model, settings.chains);
+        let terms = Terms::of(&*kernel, model, settings.chains);
         let new_block = move |model: &M, first, states, rngs, base: &Arc<Base>| {
             kernel_block(model, kernel.clone(), first, states, rngs, Some(base.clone()))
         };
-        Self::with_blocks(model, settings, traits, size, Box::new(new_block))
+        Self::with_blocks(model, settings, traits, terms, Box::new(new_block))
     }
 
     fn with_blocks(
         model: &'a M,
         settings: AisSettings,
         traits: KernelTraits,
-        block_size: usize,
+        terms: Terms,
         new_block: Box<NewBlock<'a, M>>,
     ) -> Self {
         Self {
-            block_size,
+            block_size: terms.block_size,
+            refused: terms.suits_path.err().map(|error| SamplerError(error.to_string())),
             model,
             settings,
             traits,
-            refused: None,
             new_block,
             base: Arc::new(model.base()),
             log_base: 0.0,

@@ -6,7 +6,7 @@
 
 use crate::balancing::Balancing;
 use crate::draws::observable::Magnetisation;
-use crate::model::{Model, Work};
+use crate::model::Model;
 use crate::run::{MAGNETISATION, Outcome, Run, Settings};
 use crate::sampler::{Method, Sampler};
 use crate::stats::{Diagnosis, diagnose};
@@ -188,7 +188,6 @@ fn candidates<M: Model>(model: &M, settings: &Settings) -> Vec<Sampler> {
 struct Trials<'a, M> {
     model: &'a M,
     settings: &'a Settings,
-    work: Work,
     /// Times so many sweeps' worth of steps as each should have.
     share: f64,
     chains: usize,
@@ -214,14 +213,13 @@ impl Tried {
 
 impl<'a, M: Model> Trials<'a, M> {
     fn new(model: &'a M, settings: &'a Settings, candidates: &[Sampler]) -> Self {
-        let work = model.work();
         let &Settings { chains, warmup, .. } = settings;
         let steps = chains as f64 * warmup as f64;
         let costs: Vec<f64> =
-            (candidates.iter()).map(|sampler| work_of_step(model, &work, sampler.method)).collect();
+            (candidates.iter()).map(|sampler| work_of_step(model, sampler)).collect();
         let cheapest = costs.iter().copied().fold(f64::INFINITY, f64::min);
         let chains = chains.clamp(1, CHAINS);
-        let mut trials = Self { model, settings, work, share: 1.0, chains };
+        let mut trials = Self { model, settings, share: 1.0, chains };
         let each = |cost: &f64| trials.length(*cost) * cost * chains as f64;
         let wanted: f64 = costs.iter().map(each).sum();
         let affordable = (SHARE * steps * cheapest).min(LONGEST);
@@ -266,7 +264,7 @@ impl<'a, M: Model> Trials<'a, M> {
 
     /// Tries a sampler.
     fn of(&self, sampler: &Sampler) -> Option<Tried> {
-        let work = work_of_step(self.model, &self.work, sampler.method);
+        let work = work_of_step(self.model, sampler);
         let settings = self.settings(sampler, work, LEAST_STEPS)?;
         let outcome = self.run(settings)?;
         Some(tried(sampler, &outcome, work))
@@ -311,27 +309,8 @@ fn tried(sampler: &Sampler, outcome: &Outcome, work_per_step: f64) -> Tried {
 }
 
 /// Nanoseconds that a step of a chain is counted as, with what is recorded of it.
-fn work_of_step<M: Model>(model: &M, work: &Work, method: Method) -> f64 {
-    let space = model.space();
-    let (sites, entries) = (space.sites() as f64, space.diff_len() as f64);
-    let pairs = || model.couplings().map_or(0.0, |couplings| couplings.pairs().len() as f64);
-    let step = match method {
-        Method::Gibbs => work.sweep.unwrap_or(sites * work.site),
-        Method::Sw => {
-            let of_values = if space.is_binary() { 0.0 } else { 6.0 * space.values() as f64 };
-            6.0 * pairs() + (8.0 + of_values) * sites
-        }
-        Method::Layers => {
-            let hidden = model.rbm().map_or(0.0, |rbm| rbm.hidden() as f64);
-            0.04 * hidden * entries + 5.0 * hidden + entries
-        }
-        Method::Dlmc => work.evaluation + 1.5 * entries,
-        Method::Dlmcf => work.evaluation + 1.2 * entries,
-        Method::Dmala => work.evaluation + 1.1 * entries,
-        Method::Pas => work.evaluation + 2.0 * entries,
-        _ => work.evaluation + entries,
-    };
-    step + RECORDING * sites
+fn work_of_step<M: Model>(model: &M, sampler: &Sampler) -> f64 {
+    sampler.terms(model, 1).work + RECORDING * model.space().sites() as f64
 }
 
 /// Nanoseconds per site that recording a draw is counted as.

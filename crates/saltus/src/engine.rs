@@ -7,8 +7,7 @@ mod fingerprint;
 
 pub(crate) use block::panic_words;
 pub use block::{
-    ChainBlock, Failed, SamplerBlock, block_ranges, block_size, each, kernel_block, sampler_block,
-    steps_per_sweep,
+    ChainBlock, Failed, SamplerBlock, block_ranges, each, kernel_block, sampler_block,
 };
 pub use checkpoint::ChainSnapshot;
 pub(crate) use checkpoint::Checkpoint;

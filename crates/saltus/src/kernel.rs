@@ -34,6 +34,7 @@ pub mod rows;
 pub mod solver;
 mod sum_tree;
 pub mod swendsen_wang;
+pub mod terms;
 pub mod traits;
 pub mod wolff;
 
@@ -41,7 +42,7 @@ pub use chains::{ChainMut, Chains, StepReport};
 pub use journal::{Journal, SiteChange};
 pub use traits::{KernelTraits, Kind, ScaleTraits, ScaleUnit};
 
-use crate::error::{StepError, StepFailure};
+use crate::error::{ModelError, StepError, StepFailure};
 use crate::model::Model;
 use crate::rng::ChainRng;
 use serde::Serialize;
@@ -63,6 +64,37 @@ pub trait Kernel<M: Model>: Send + Sync {
 
     /// What it says of itself.
     fn traits(&self, model: &M) -> KernelTraits;
+
+    /// Fails with a sentence if it is not for that model. Where sums are fixed no site can change alone,
+    /// so that a kernel has to know of them.
+    fn suits(&self, model: &M) -> Result<(), ModelError> {
+        match model.sums() {
+            [] => Ok(()),
+            _ => Err(ModelError::invalid(format!(
+                "{} changes sites that cannot change alone, because their sum is fixed: gibbs, bg and hb change \
+                 two at once",
+                self.traits(model).name
+            ))),
+        }
+    }
+
+    /// Fails with a sentence if it cannot go along the path of temperatures from independent sites to
+    /// that model, which it suits.
+    fn suits_path(&self, model: &M) -> Result<(), ModelError> {
+        match model.sums() {
+            [] => Ok(()),
+            _ => Err(ModelError::invalid(
+                "temperatures begin at independent sites, of which next to none have the fixed sums: sample \
+                 without a ladder, or minimize",
+            )),
+        }
+    }
+
+    /// Nanoseconds that a step of a chain is counted as where samplers are compared without a clock: an
+    /// evaluation and one for every difference, unless it knows better.
+    fn work(&self, model: &M) -> f64 {
+        model.work().evaluation + model.space().diff_len() as f64
+    }
 
     /// How many of `chains` chains should stand in a block: what the model likes, unless the kernel
     /// knows better.

@@ -16,7 +16,7 @@
 
 use crate::base::Base;
 use crate::control::{Control, Ended};
-use crate::engine::{self, Failed, SamplerBlock, block_ranges, block_size, sampler_block};
+use crate::engine::{self, Failed, SamplerBlock, block_ranges, sampler_block};
 use crate::error::ModelError;
 use crate::model::{Differences, Model};
 use crate::rng::{ChainRng, Stream};
@@ -276,7 +276,7 @@ impl<'a, M: Model> Minimize<'a, M> {
     }
 
     fn block_size(&self) -> usize {
-        block_size(self.model, &self.settings.sampler, self.settings.chains)
+        self.settings.sampler.terms(self.model, self.settings.chains).block_size
     }
 
     /// Chains of a cooling at states to start from.

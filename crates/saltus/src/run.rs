@@ -21,11 +21,9 @@ use crate::draws::observers::Best;
 use crate::draws::sink::{Plan, STATISTICS, Sink};
 use crate::draws::sites::WatchSites;
 use crate::draws::trace::{HAMMING, LOG_PROB, Trace, WEIGHT};
-use crate::engine::{
-    Fingerprint, block_ranges, block_size, kernel_block, panic_words, sampler_block,
-    steps_per_sweep,
-};
+use crate::engine::{Fingerprint, block_ranges, kernel_block, panic_words, sampler_block};
 use crate::error::StepFailure;
+use crate::kernel::terms::Terms;
 use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
@@ -189,15 +187,14 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     pub fn new(model: impl Into<ModelRef<'a, M>>, settings: impl Into<Settings>) -> Self {
         let (model, settings) = (model.into(), settings.into());
         let traits = settings.sampler.traits(model.space());
-        let refused = settings.suits(&*model).err();
         let sampler = settings.sampler.clone();
-        let size = block_size(&*model, &sampler, settings.chains);
-        let sweep = steps_per_sweep(&*model, &sampler);
+        let terms = sampler.terms(&*model, settings.chains);
+        let unsuited = sampler.check(model.space()).err();
         let new_block = move |model: &M, first_chain, states, rngs, base| {
             sampler_block(model, &sampler, first_chain, states, rngs, base)
         };
-        let new_block = Arc::new(new_block);
-        Self { refused, ..Self::with_blocks(model, settings, traits, (size, sweep), new_block) }
+        let run = Self::with_blocks(model, settings, traits, terms, Arc::new(new_block));
+        Self { refused: unsuited.or(run.refused), ..run }
     }
 
     /// A run of a model by anyone's kernel, with tuning, stores, resume and verdict as for our own.
@@ -243,28 +240,28 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     {
         let (model, settings, kernel) = (model.into(), settings.into(), Arc::new(kernel));
         let traits = kernel.traits(&model);
-        let sizes = (kernel.block_size(&model, settings.chains), kernel.steps_per_sweep(&model));
+        let terms = Terms::of(&*kernel, &*model, settings.chains);
         let new_block = move |model: &M, first_chain, states, rngs, base| {
             kernel_block(model, kernel.clone(), first_chain, states, rngs, base)
         };
-        Self::with_blocks(model, settings, traits, sizes, Arc::new(new_block))
+        Self::with_blocks(model, settings, traits, terms, Arc::new(new_block))
     }
 
     fn with_blocks(
         model: ModelRef<'a, M>,
         settings: Settings,
         traits: KernelTraits,
-        (block_size, steps_per_sweep): (usize, usize),
+        terms: Terms,
         new_block: Arc<NewBlock<'a, M>>,
     ) -> Self {
         Self {
-            block_size,
-            steps_per_sweep,
+            refused: settings.on_terms(&*model, &terms).err(),
+            block_size: terms.block_size,
+            steps_per_sweep: terms.steps_per_sweep,
             model,
             reference_seed: settings.seed,
             settings,
             traits,
-            refused: None,
             new_block,
             keep_rungs: None,
             observables: Vec::new(),

@@ -4,6 +4,7 @@ use crate::balancing::Balancing;
 use crate::closeness::Closeness;
 use crate::kernel::options::{Options, WithKernel};
 use crate::kernel::solver::Solver;
+use crate::kernel::terms::{AskTerms, Terms};
 use crate::kernel::{self, KernelTraits, Kind, gibbs::Scan};
 use crate::model::{Differences, Model};
 use crate::space::Space;
@@ -162,38 +163,20 @@ impl Sampler {
     /// Fails with a sentence if it cannot move chains of a model as it is set.
     pub fn suits<M: Model>(&self, model: &M) -> Result<(), SamplerError> {
         self.check(model.space())?;
-        let knows = match self.method {
-            Method::Sw | Method::Wolff => model.couplings().map(|_| ()),
-            Method::Layers => kernel::layers::rbm_of(model).map(|_| ()),
-            _ => Ok(()),
-        };
-        knows.map_err(|error| SamplerError(error.to_string()))?;
-        if !model.sums().is_empty() && !self.method.changes_pairs() {
-            return Err(SamplerError(format!(
-                "{self} changes sites that cannot change alone, because their sum is fixed: gibbs, bg and \
-                 hb change two at once"
-            )));
-        }
-        Ok(())
+        let suits = self.terms(model, 1).suits;
+        suits.map_err(|error| SamplerError(error.to_string()))
     }
-}
 
-impl Sampler {
     /// Fails with a sentence if it cannot go along the path from independent sites to a model.
     pub(crate) fn suits_path<M: Model>(&self, model: &M) -> Result<(), SamplerError> {
-        self.suits(model)?;
-        let refused = |reason: &str| Err(SamplerError(reason.to_owned()));
-        match (self.method, model.sums()) {
-            (Method::Layers, _) => refused(
-                "layers warms hidden units and sites together, which is another path than that of temperatures: \
-                 dlmc or gibbs go along it",
-            ),
-            (_, []) => Ok(()),
-            _ => refused(
-                "temperatures begin at independent sites, of which next to none have the fixed sums: sample \
-                 without a ladder, or minimize",
-            ),
-        }
+        self.check(model.space())?;
+        let suits = self.terms(model, 1).suits_path;
+        suits.map_err(|error| SamplerError(error.to_string()))
+    }
+
+    /// On what terms its kernel moves so many chains of a model.
+    pub fn terms<M: Model>(&self, model: &M, chains: usize) -> Terms {
+        self.with_kernel(model, AskTerms(model, chains))
     }
 }
 
@@ -265,12 +248,7 @@ impl Method {
 
     /// Whether it makes its rows by a solver that can be chosen.
     pub fn has_solver(self) -> bool {
-        self == Self::Dlmc
-    }
-
-    /// Whether it can change two sites at once whatever single changes would do.
-    fn changes_pairs(self) -> bool {
-        matches!(self, Self::Gibbs | Self::Bg | Self::Hb)
+        self.anywhere().has_solver
     }
 
     /// Whether its draws count by weights.

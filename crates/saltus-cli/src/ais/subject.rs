@@ -19,7 +19,7 @@ const OF_DEEP_MODELS: &str = "base_mean";
 
 /// A learnt model whose normaliser is wanted.
 pub enum Subject {
-    Machine(Box<Rbm>),
+    Rbm(Box<Rbm>),
     Network(Box<Dbn>),
     #[cfg(feature = "deep")]
     Deep(Box<DeepModel>),
@@ -135,7 +135,7 @@ impl Subject {
             return Err(Failure::without_deep_models());
         }
         Ok(match Layers::from_bytes(&bytes).map_err(failed)? {
-            Layers::One(machine) => Self::Machine(machine),
+            Layers::One(rbm) => Self::Rbm(rbm),
             Layers::Two(network) => Self::Network(network),
         })
     }
@@ -144,7 +144,7 @@ impl Subject {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Named(title, _) => title.name,
-            Self::Machine(_) => "rbm",
+            Self::Rbm(_) => "rbm",
             Self::Network(_) => "dbn",
             #[cfg(feature = "deep")]
             Self::Deep(_) => "resnet",
@@ -155,7 +155,7 @@ impl Subject {
     pub fn in_words(&self) -> (&'static str, String) {
         match self {
             Self::Named(title, _) => ("model  ", title.words.clone()),
-            Self::Machine(machine) => ("RBM    ", format!("{} hidden units", machine.hidden())),
+            Self::Rbm(rbm) => ("RBM    ", format!("{} hidden units", rbm.hidden())),
             Self::Network(network) => (
                 "DBN    ",
                 format!("{} + {} hidden units", network.bottom().hidden(), network.top().hidden()),
@@ -172,7 +172,7 @@ impl Subject {
     /// The space of the images.
     pub fn space(&self) -> &Space {
         match self {
-            Self::Machine(machine) => machine.space(),
+            Self::Rbm(rbm) => rbm.space(),
             Self::Network(network) => network.space(),
             Self::Named(_, model) => model.space_of_states(),
             #[cfg(feature = "deep")]
@@ -182,13 +182,13 @@ impl Subject {
 
     /// The space of the chains: in a network of RBMs those of the top one.
     pub fn space_of_chains(&self) -> &Space {
-        self.machine().map_or(self.space(), |machine| machine.space())
+        self.rbm().map_or(self.space(), |rbm| rbm.space())
     }
 
     /// The RBM whose normaliser is wanted, if it is one.
-    pub fn machine(&self) -> Option<&Rbm> {
+    pub fn rbm(&self) -> Option<&Rbm> {
         match self {
-            Self::Machine(machine) => Some(machine),
+            Self::Rbm(rbm) => Some(rbm),
             Self::Network(network) => Some(network.top()),
             #[cfg(feature = "deep")]
             Self::Deep(_) => None,
@@ -199,7 +199,7 @@ impl Subject {
     /// Hidden units, layer by layer.
     pub fn hidden(&self) -> Vec<usize> {
         match self {
-            Self::Machine(machine) => vec![machine.hidden()],
+            Self::Rbm(rbm) => vec![rbm.hidden()],
             Self::Network(network) => vec![network.bottom().hidden(), network.top().hidden()],
             #[cfg(feature = "deep")]
             Self::Deep(_) => Vec::new(),
@@ -210,9 +210,9 @@ impl Subject {
     /// Numbers that it consists of, about.
     pub fn parameters(&self) -> usize {
         match self {
-            Self::Machine(_) | Self::Network(_) => self
-                .machine()
-                .map_or(0, |machine| machine.space().diff_len().saturating_mul(machine.hidden())),
+            Self::Rbm(_) | Self::Network(_) => {
+                self.rbm().map_or(0, |rbm| rbm.space().diff_len().saturating_mul(rbm.hidden()))
+            }
             #[cfg(feature = "deep")]
             Self::Deep(model) => model.parameters().architecture().parameters(),
             // Seen to when it was built.
@@ -223,7 +223,7 @@ impl Subject {
     /// What moves the chains if nothing else is asked for.
     pub fn default_transition(&self) -> Transition {
         match self {
-            Self::Machine(_) | Self::Network(_) => Transition::Alternating,
+            Self::Rbm(_) | Self::Network(_) => Transition::Alternating,
             #[cfg(feature = "deep")]
             Self::Deep(_) => Transition::Sampler(Method::default()),
             Self::Named(..) => Transition::Sampler(Method::default()),

@@ -9,7 +9,7 @@ const WEIGHT: [f32; 6] = [1.5, -2.0, 0.5, -1.0, 2.5, 1.0];
 const HIDDEN_BIAS: [f32; 2] = [0.5, -1.0];
 const VISIBLE_BIAS: [f32; 3] = [0.2, -0.3, 0.1];
 
-fn small_machine() -> Vec<u8> {
+fn small_rbm() -> Vec<u8> {
     tensors(&[
         ("weight", &[2, 3], &WEIGHT),
         ("hidden_bias", &[2], &HIDDEN_BIAS),
@@ -54,7 +54,7 @@ fn without_times(mut json: Value) -> Value {
 #[test]
 fn estimates_surround_the_exact_number() {
     let folder = Folder::new();
-    let file = folder.file("machine.safetensors", small_machine());
+    let file = folder.file("rbm.safetensors", small_rbm());
     let data = folder.path("");
     put_one_image(&data, [0, 255, 255]);
     let options = "--chains 300 --temperatures 200 --exact";
@@ -83,14 +83,14 @@ fn estimates_surround_the_exact_number() {
     for part in ["log Z", "in reverse", "exact", "effective chains", "log-likelihood", "bits per"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
-    let narrow = |line: &str| line.chars().count() <= 80 || line.contains("machine.safetensors");
+    let narrow = |line: &str| line.chars().count() <= 80 || line.contains("rbm.safetensors");
     assert!(ran.out.lines().all(narrow), "{}", ran.out);
 }
 
 #[test]
 fn any_sampler_moves_the_chains() {
     let folder = Folder::new();
-    let file = folder.file("machine.safetensors", small_machine());
+    let file = folder.file("rbm.safetensors", small_rbm());
     let exact = exact_log_z();
     for sampler in ["gwg", "dlmc --weight ratio", "gibbs", "pas --scale 2 --differences exact"] {
         let line = format!("ais {file} --chains 200 --temperatures 500 --sampler {sampler}");
@@ -107,7 +107,7 @@ fn any_sampler_moves_the_chains() {
 #[test]
 fn threads_do_not_matter() {
     let folder = Folder::new();
-    let file = folder.file("machine.safetensors", small_machine());
+    let file = folder.file("rbm.safetensors", small_rbm());
     let json = |threads| {
         let line = format!("ais {file} --chains 50 --temperatures 100 --exact --threads {threads}");
         without_times(summary(&line))
@@ -118,7 +118,7 @@ fn threads_do_not_matter() {
 #[test]
 fn a_stopped_run_goes_on_to_the_same_numbers() {
     let folder = Folder::new();
-    let file = folder.file("machine.safetensors", small_machine());
+    let file = folder.file("rbm.safetensors", small_rbm());
     let kept = folder.path("kept");
     for sampler in ["alternating", "dlmc"] {
         let options = format!("--chains 30 --temperatures 40000 --exact --sampler {sampler}");
@@ -165,7 +165,7 @@ fn a_stopped_run_goes_on_to_the_same_numbers() {
 #[test]
 fn a_checkpoint_is_only_gone_on_with_from_the_same_starts() {
     let folder = Folder::new();
-    let file = folder.file("machine.safetensors", small_machine());
+    let file = folder.file("rbm.safetensors", small_rbm());
     let data = folder.path("");
     let options = format!("--chains 1 --temperatures 20 --checkpoint {}", folder.path("kept"));
     let line = format!("ais {file} {options} --data {data} --dataset mnist --json --quiet");
@@ -180,7 +180,7 @@ fn a_checkpoint_is_only_gone_on_with_from_the_same_starts() {
 #[test]
 fn a_place_that_takes_no_checkpoint_is_noticed_before_the_work() {
     let folder = Folder::new();
-    let file = folder.file("machine.safetensors", small_machine());
+    let file = folder.file("rbm.safetensors", small_rbm());
     // A file is no folder.
     let ran = saltus(&format!("ais {file} --checkpoint {file}/kept --json --quiet"));
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
@@ -191,7 +191,7 @@ fn a_place_that_takes_no_checkpoint_is_noticed_before_the_work() {
 #[test]
 fn a_weight_function_that_is_not_used_is_said() {
     let folder = Folder::new();
-    let file = folder.file("machine.safetensors", small_machine());
+    let file = folder.file("rbm.safetensors", small_rbm());
     let line = format!("ais {file} --chains 5 --temperatures 20 --sampler gibbs --weight ratio");
     let ran = saltus(&format!("{line} --json --quiet"));
     assert_eq!(ran.code, 0);
@@ -201,7 +201,7 @@ fn a_weight_function_that_is_not_used_is_said() {
 #[test]
 fn one_chain_each_way_raises_no_alarm() {
     let folder = Folder::new();
-    let file = folder.file("machine.safetensors", small_machine());
+    let file = folder.file("rbm.safetensors", small_rbm());
     let ran = saltus(&format!("ais {file} --chains 1 --temperatures 2 --exact"));
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(!ran.out.contains('•'), "{}", ran.out);
@@ -249,7 +249,7 @@ fn a_network_is_learnt_and_bounded() {
         (
             format!(
                 "train dbn --bottom {} {training} --out x",
-                folder.file("small.safetensors", small_machine())
+                folder.file("small.safetensors", small_rbm())
             ),
             "30 sites of 2 values, but the RBM has 3 of 2",
         ),
@@ -265,8 +265,8 @@ fn a_network_is_learnt_and_bounded() {
 #[test]
 fn what_cannot_be_estimated_is_refused_in_a_sentence() {
     let folder = Folder::new();
-    let machine = small_machine();
-    let file = folder.file("machine.safetensors", &machine);
+    let rbm = small_rbm();
+    let file = folder.file("rbm.safetensors", &rbm);
     let data = folder.path("");
     put_images_of_columns(Path::new(&data), &["t10k"]);
     let usage = [
@@ -296,7 +296,7 @@ fn what_cannot_be_estimated_is_refused_in_a_sentence() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("at most 25 hidden units, the RBM has 26"), "{}", ran.err);
 
-    let cut = folder.file("cut.safetensors", &machine[..machine.len() - 3]);
+    let cut = folder.file("cut.safetensors", &rbm[..rbm.len() - 3]);
     let infinite = tensors(&[
         ("weight", &[1, 2], &[1.0, f32::INFINITY]),
         ("hidden_bias", &[1], &[0.0]),

@@ -169,7 +169,7 @@ fn machines_are_read_from_their_file() {
         ("hidden_bias", &[2], &hidden),
         ("visible_bias", &[2], &visible),
     ]);
-    let path = folder.file("machine.safetensors", file);
+    let path = folder.file("rbm.safetensors", file);
     let log_prob = |x: &[usize]| -> f64 {
         let x = [x[0] as f64, x[1] as f64];
         let biases: f64 = (0..2).map(|n| f64::from(visible[n]) * x[n]).sum();

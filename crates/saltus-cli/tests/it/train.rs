@@ -14,9 +14,9 @@ fn line(data: &TempDir, file: &str, options: &str) -> String {
 }
 
 #[test]
-fn a_training_leaves_a_machine_and_two_pictures() {
+fn a_training_leaves_an_rbm_and_two_pictures() {
     let data = data();
-    let ran = saltus(&line(&data, "machine.safetensors", "--hidden 7 --epochs 2"));
+    let ran = saltus(&line(&data, "rbm.safetensors", "--hidden 7 --epochs 2"));
     assert_eq!(ran.code, 0, "{}", ran.err);
     for part in ["200 images of mnist, 6×5 pixels", "20 updates in", "this RBM", "written"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
@@ -24,12 +24,12 @@ fn a_training_leaves_a_machine_and_two_pictures() {
     assert!(!ran.out.contains("authors"), "there is no published RBM of seven units");
     assert!(ran.out.lines().all(|line| line.chars().count() <= 80 || line.contains("written")));
     let path = |name: &str| data.path().join(name);
-    for picture in ["machine-samples.png", "machine-filters.png"] {
+    for picture in ["rbm-samples.png", "rbm-filters.png"] {
         let file = std::io::BufReader::new(std::fs::File::open(path(picture)).unwrap());
         let reader = png::Decoder::new(file).read_info().unwrap();
         assert!(reader.info().width >= 38, "{picture}");
     }
-    let machine = path("machine.safetensors");
+    let machine = path("rbm.safetensors");
     let line = format!(
         "sample rbm --weights {} --chains 4 --warmup 50 --draws 50 --json --quiet",
         machine.display()

@@ -270,7 +270,7 @@ fn a_saved_machine_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     for values in [2, 3] {
         let trained = small_training(Method::Cd, values, 1);
-        let path = folder.path().join("machine.safetensors");
+        let path = folder.path().join("rbm.safetensors");
         trained.save(&path, "a test").unwrap();
         let (found, expected) = (Rbm::load(&path).unwrap(), trained.rbm());
         assert_eq!((found.hidden(), found.space()), (40, trained.space()));

@@ -52,14 +52,14 @@ impl Listed {
 
 /// An RBM of 8 sites and 4 hidden units that holds its sites together, and its normaliser by
 /// listing the hidden states.
-fn strong_machine() -> (Rbm, f64) {
+fn strong_rbm() -> (Rbm, f64) {
     let weights: Vec<f32> = (0..32).map(|i| ((i * 37 + 11) % 29) as f32 / 6.0 - 2.2).collect();
     let mean = [0.2, 0.5, 0.9, 0.4, 0.6, 0.3, 0.1, 0.7];
     let visible = [-0.5, 0.2, 0.9, -1.1, 0.4, -0.3, 0.6, 0.1];
     let hidden = [0.7, -0.4, 0.2, -0.9];
-    let machine = Rbm::new(2, &weights, &hidden, &visible, Some(&mean)).unwrap();
-    let listed = machine.enumerate(Some(1), |_, _| Control::Continue).unwrap().unwrap().log_z();
-    (machine, listed)
+    let rbm = Rbm::new(2, &weights, &hidden, &visible, Some(&mean)).unwrap();
+    let listed = rbm.enumerate(Some(1), |_, _| Control::Continue).unwrap().unwrap().log_z();
+    (rbm, listed)
 }
 
 /// Fails unless an estimate is within five standard errors, and these are small.
@@ -89,8 +89,8 @@ fn fair_coins_have_every_state_once() {
     assert!((found.log_z - 300.0 * 2f64.ln()).abs() < 1e-9, "{found:?}");
     assert!(found.standard_error.unwrap() < 1e-12);
     assert!((found.effective_chains - 3.0).abs() < 1e-9);
-    let machine = Rbm::new(2, &[0.0; 300], &[0.0; 3], &[0.0; 100], None).unwrap();
-    let found = Ais::alternating(&machine, settings(3, 7)).go().unwrap().forward.unwrap();
+    let rbm = Rbm::new(2, &[0.0; 300], &[0.0; 3], &[0.0; 100], None).unwrap();
+    let found = Ais::alternating(&rbm, settings(3, 7)).go().unwrap().forward.unwrap();
     assert!((found.log_z - 103.0 * 2f64.ln()).abs() < 1e-6, "{found:?}");
 }
 
@@ -121,8 +121,8 @@ fn biased_coins_and_dice_have_the_product_of_their_sums() {
 }
 
 #[test]
-fn every_sampler_finds_the_normaliser_of_a_lattice_and_of_a_machine() {
-    let (lattice, (machine, of_machine)) = (ising(), strong_machine());
+fn every_sampler_finds_the_normaliser_of_a_lattice_and_of_an_rbm() {
+    let (lattice, (rbm, of_rbm)) = (ising(), strong_rbm());
     let of_lattice = Listed::new(&lattice).log_z;
     for method in unweighted() {
         // A step that changes a site or two is not worth one that may change them all.
@@ -134,15 +134,15 @@ fn every_sampler_finds_the_normaliser_of_a_lattice_and_of_a_machine() {
         let found = Ais::new(&lattice, settings.clone()).go().unwrap();
         assert_near(found.forward.unwrap(), of_lattice, 0.05, &format!("{method}, lattice"));
         assert!(found.acceptance > 0.1 && found.acceptance <= 1.0, "{method}");
-        let found = Ais::new(&machine, settings.clone()).go().unwrap().forward.unwrap();
-        assert_near(found, of_machine, 0.15, &format!("{method}, RBM"));
+        let found = Ais::new(&rbm, settings.clone()).go().unwrap().forward.unwrap();
+        assert_near(found, of_rbm, 0.15, &format!("{method}, RBM"));
     }
 }
 
 #[test]
 fn alternating_layers_find_the_normaliser_with_many_temperatures_and_with_few() {
-    let (machine, exact) = strong_machine();
-    let listed = machine.enumerate(Some(1), |_, _| Control::Continue).unwrap().unwrap();
+    let (rbm, exact) = strong_rbm();
+    let listed = rbm.enumerate(Some(1), |_, _| Control::Continue).unwrap().unwrap();
     for (chains, temperatures, error) in [(200, 2000, 0.02), (40_000, 4, 0.03)] {
         let mut starts = vec![0; chains * 8];
         for (number, state) in starts.chunks_exact_mut(8).enumerate() {
@@ -152,7 +152,7 @@ fn alternating_layers_find_the_normaliser_with_many_temperatures_and_with_few() 
             );
         }
         let settings = settings(chains, temperatures);
-        let found = Ais::alternating(&machine, settings.clone()).reverse_from(starts).go().unwrap();
+        let found = Ais::alternating(&rbm, settings.clone()).reverse_from(starts).go().unwrap();
         assert_near(found.forward.unwrap(), exact, error, "forward");
         assert_near(found.reverse.unwrap(), exact, error, "reverse");
         assert_eq!(found.acceptance, 1.0);
@@ -165,9 +165,9 @@ fn alternating_layers_find_the_normaliser_with_many_temperatures_and_with_few() 
 
 #[test]
 fn few_temperatures_are_low_forward_and_high_in_reverse() {
-    let (machine, of_machine) = strong_machine();
+    let (rbm, of_rbm) = strong_rbm();
     let lattice = ising();
-    let (listed, listed_lattice) = (Listed::new(&machine), Listed::new(&lattice));
+    let (listed, listed_lattice) = (Listed::new(&rbm), Listed::new(&lattice));
     let repeats = 800;
     let mean = |estimate: &dyn Fn(u64) -> AisOutcome, exact: f64, what: &str| {
         let (mut low, mut high) = (Vec::new(), Vec::new());
@@ -186,12 +186,9 @@ fn few_temperatures_are_low_forward_and_high_in_reverse() {
     let few = |seed| AisSettings { seed, ..settings(4, 4) };
     let of_alternating = |seed| {
         let settings = few(seed);
-        Ais::alternating(&machine, settings.clone())
-            .reverse_from(listed.draws(4, seed))
-            .go()
-            .unwrap()
+        Ais::alternating(&rbm, settings.clone()).reverse_from(listed.draws(4, seed)).go().unwrap()
     };
-    mean(&of_alternating, of_machine, "alternating");
+    mean(&of_alternating, of_rbm, "alternating");
     let of_sampler = |seed| {
         let settings = AisSettings { sampler: Sampler::gibbs(), ..few(seed) };
         Ais::new(&lattice, settings.clone())
@@ -258,12 +255,12 @@ fn a_temperature_costs_one_evaluation() {
 }
 
 /// Annealing with several blocks in both directions.
-fn annealing<'a>(machine: &'a Rbm, settings: &AisSettings, sampled: bool) -> Ais<'a, Rbm> {
-    let starts = Listed::new(machine).draws(17, 4);
+fn annealing<'a>(rbm: &'a Rbm, settings: &AisSettings, sampled: bool) -> Ais<'a, Rbm> {
+    let starts = Listed::new(rbm).draws(17, 4);
     let ais = if sampled {
-        Ais::new(machine, settings.clone())
+        Ais::new(rbm, settings.clone())
     } else {
-        Ais::alternating(machine, settings.clone())
+        Ais::alternating(rbm, settings.clone())
     };
     ais.reverse_from(starts)
 }
@@ -275,11 +272,11 @@ fn numbers(outcome: &AisOutcome) -> (Vec<u64>, Option<Estimate>, Option<Estimate
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    let (machine, _) = strong_machine();
+    let (rbm, _) = strong_rbm();
     for sampled in [false, true] {
         let found = [1, 2, 5].map(|threads| {
             let settings = AisSettings { threads: Some(threads), ..settings(40, 60) };
-            numbers(&annealing(&machine, &settings, sampled).go().unwrap())
+            numbers(&annealing(&rbm, &settings, sampled).go().unwrap())
         });
         assert_eq!(found[0], found[1]);
         assert_eq!(found[0], found[2]);
@@ -288,20 +285,20 @@ fn any_number_of_threads_gives_the_same_bytes() {
 
 #[test]
 fn stopping_again_and_again_changes_nothing() {
-    let (machine, _) = strong_machine();
+    let (rbm, _) = strong_rbm();
     let methods = unweighted().map(Some).chain([None]);
     for method in methods {
         let sampler = Sampler::new(method.unwrap_or_default());
         let settings = AisSettings { sampler, ..settings(20, 1600) };
         let sampled = method.is_some();
-        let whole = annealing(&machine, &settings, sampled).go().unwrap();
+        let whole = annealing(&rbm, &settings, sampled).go().unwrap();
         let mut checkpoint: Option<AisCheckpoint> = None;
         let mut stops = 0;
         let ended = loop {
             let mut latest: Option<AisCheckpoint> = None;
             // Far enough for another checkpoint: chains are evaluated afresh every hundred visits.
             let far = 110 + checkpoint.as_ref().map_or(0, AisCheckpoint::visits);
-            let mut ais = annealing(&machine, &settings, sampled)
+            let mut ais = annealing(&rbm, &settings, sampled)
                 .keep(Duration::ZERO, |checkpoint| {
                     latest = Some(checkpoint.clone());
                     Ok(())
@@ -326,7 +323,7 @@ fn stopping_again_and_again_changes_nothing() {
         assert!(stops > 3, "{method:?}: {stops}");
         assert_eq!(numbers(&ended), numbers(&whole), "{method:?}");
         // What is complete stays so.
-        let again = annealing(&machine, &settings, sampled).resume(checkpoint.unwrap());
+        let again = annealing(&rbm, &settings, sampled).resume(checkpoint.unwrap());
         let again = again.go().unwrap();
         assert_eq!(numbers(&again), numbers(&whole));
     }
@@ -334,10 +331,10 @@ fn stopping_again_and_again_changes_nothing() {
 
 #[test]
 fn what_cannot_be_annealed_is_refused_in_a_sentence() {
-    let (machine, _) = strong_machine();
+    let (rbm, _) = strong_rbm();
     let good = settings(4, 20);
     let sentence =
-        |settings: &AisSettings| Ais::new(&machine, settings.clone()).go().unwrap_err().to_string();
+        |settings: &AisSettings| Ais::new(&rbm, settings.clone()).go().unwrap_err().to_string();
     assert!(sentence(&AisSettings { temperatures: 1, ..good.clone() }).contains("got 1"));
     assert!(sentence(&AisSettings { chains: 0, ..good.clone() }).contains("chains must be"));
     let sampler = Sampler { scale: Some(-1.0), ..Sampler::dlmc() };
@@ -346,12 +343,12 @@ fn what_cannot_be_annealed_is_refused_in_a_sentence() {
     let weighted = AisSettings { sampler: Sampler::dld(), ..good.clone() };
     assert!(sentence(&weighted).contains("dld"), "{}", sentence(&weighted));
     let starts = |states: Vec<u8>| {
-        Ais::new(&machine, good.clone()).reverse_from(states).go().unwrap_err().to_string()
+        Ais::new(&rbm, good.clone()).reverse_from(states).go().unwrap_err().to_string()
     };
     assert!(starts(vec![0; 9]).contains("9 values are not a number of states of 8 sites"));
     assert!(starts(vec![3; 8]).contains("site 0 has value 3, but its values go from 0 to 1"));
     let base = Base::uniform(&Space::new(5, 2).unwrap());
-    let failed = Ais::new(&machine, good.clone()).base(base).go().unwrap_err().to_string();
+    let failed = Ais::new(&rbm, good.clone()).base(base).go().unwrap_err().to_string();
     assert!(
         failed.contains("are 5 sites × 2 values, the model has 8 sites × 2 values"),
         "{failed}"
@@ -362,13 +359,13 @@ fn what_cannot_be_annealed_is_refused_in_a_sentence() {
         kept = Some(checkpoint.clone());
         Ok(())
     };
-    Ais::new(&machine, good.clone()).keep(Duration::ZERO, keep).go().unwrap();
+    Ais::new(&rbm, good.clone()).keep(Duration::ZERO, keep).go().unwrap();
     let kept = kept.unwrap();
     let refused = |ais: Ais<'_, Rbm>| ais.resume(kept.clone()).go().unwrap_err().to_string();
     let other = AisSettings { seed: 2, ..good.clone() };
-    assert!(refused(Ais::new(&machine, other.clone())).contains("with other settings"));
-    assert!(refused(Ais::alternating(&machine, good.clone())).contains("with other settings"));
-    let back = Ais::new(&machine, good.clone()).reverse_from(vec![0; 16]);
+    assert!(refused(Ais::new(&rbm, other.clone())).contains("with other settings"));
+    assert!(refused(Ais::alternating(&rbm, good.clone())).contains("with other settings"));
+    let back = Ais::new(&rbm, good.clone()).reverse_from(vec![0; 16]);
     assert!(refused(back).contains("its reverse chains started from other states"));
     let other = Rbm::random(8, 4, 2, 0).unwrap();
     assert!(refused(Ais::new(&other, good.clone())).contains("log π of a state was"));
@@ -382,11 +379,11 @@ fn what_cannot_be_annealed_is_refused_in_a_sentence() {
 #[test]
 fn reverse_chains_that_start_elsewhere_are_not_resumed() {
     // To uniform sites all starts are equally likely.
-    fn from<'a>(machine: &'a Rbm, settings: &AisSettings, starts: [[u8; 8]; 2]) -> Ais<'a, Rbm> {
-        let uniform = Base::uniform(machine.space());
-        Ais::alternating(machine, settings.clone()).base(uniform).reverse_from(starts.concat())
+    fn from<'a>(rbm: &'a Rbm, settings: &AisSettings, starts: [[u8; 8]; 2]) -> Ais<'a, Rbm> {
+        let uniform = Base::uniform(rbm.space());
+        Ais::alternating(rbm, settings.clone()).base(uniform).reverse_from(starts.concat())
     }
-    let (machine, _) = strong_machine();
+    let (rbm, _) = strong_rbm();
     let settings = settings(4, 20);
     let mut kept = None;
     let keep = |checkpoint: &AisCheckpoint| {
@@ -394,20 +391,20 @@ fn reverse_chains_that_start_elsewhere_are_not_resumed() {
         Ok(())
     };
     let one = [[0; 8], [1; 8]];
-    from(&machine, &settings, one).keep(Duration::ZERO, keep).go().unwrap();
+    from(&rbm, &settings, one).keep(Duration::ZERO, keep).go().unwrap();
     let kept = kept.unwrap();
-    let other = from(&machine, &settings, [one[1], one[0]]).resume(kept.clone());
+    let other = from(&rbm, &settings, [one[1], one[0]]).resume(kept.clone());
     let sentence = other.go().unwrap_err().to_string();
     assert!(sentence.ends_with("its reverse chains started from other states"), "{sentence}");
-    assert!(from(&machine, &settings, one).resume(kept).go().is_ok());
+    assert!(from(&rbm, &settings, one).resume(kept).go().is_ok());
 }
 
 #[test]
 fn what_cannot_be_kept_is_known_before_the_work_and_costs_no_estimate_after_it() {
-    let (machine, _) = strong_machine();
+    let (rbm, _) = strong_rbm();
     let settings = settings(4, 20);
     let mut told = 0;
-    let full = Ais::alternating(&machine, settings.clone())
+    let full = Ais::alternating(&rbm, settings.clone())
         .monitor(|_| {
             told += 1;
             Control::Continue
@@ -416,10 +413,10 @@ fn what_cannot_be_kept_is_known_before_the_work_and_costs_no_estimate_after_it()
     assert_eq!(full.go().unwrap_err().to_string(), "no room");
     assert_eq!(told, 0);
 
-    let whole = Ais::alternating(&machine, settings.clone()).go().unwrap();
+    let whole = Ais::alternating(&rbm, settings.clone()).go().unwrap();
     assert!(!whole.kept && whole.not_kept.is_none());
     // Room for all checkpoints but the last, after nineteen temperatures.
-    let filled = Ais::alternating(&machine, settings.clone())
+    let filled = Ais::alternating(&rbm, settings.clone())
         .keep(Duration::ZERO, |checkpoint| match checkpoint.visits() {
             19 => Err("no room".to_owned()),
             _ => Ok(()),
@@ -429,18 +426,18 @@ fn what_cannot_be_kept_is_known_before_the_work_and_costs_no_estimate_after_it()
     assert_eq!((filled.kept, filled.not_kept.as_deref()), (false, Some("no room")));
     assert_eq!(numbers(&filled), numbers(&whole));
     let kept =
-        Ais::alternating(&machine, settings.clone()).keep(Duration::ZERO, |_| Ok(())).go().unwrap();
+        Ais::alternating(&rbm, settings.clone()).keep(Duration::ZERO, |_| Ok(())).go().unwrap();
     assert!(kept.kept && kept.not_kept.is_none());
 }
 
 #[test]
 fn tuning_is_part_of_the_time() {
-    let (machine, _) = strong_machine();
+    let (rbm, _) = strong_rbm();
     let time_limit = Some(Duration::ZERO);
     let settings = AisSettings { time_limit, ..settings(4, 1000) };
     let mut kept = 0;
     let mut tuned = 0;
-    let stopped = Ais::new(&machine, settings.clone())
+    let stopped = Ais::new(&rbm, settings.clone())
         .monitor(|progress| {
             tuned += usize::from(progress.tuning);
             Control::Continue
@@ -457,7 +454,7 @@ fn tuning_is_part_of_the_time() {
     // Without tuning, chains are moved at the first temperature; what is kept is where they were last
     // evaluated afresh.
     let mut visits = usize::MAX;
-    let stopped = Ais::alternating(&machine, settings.clone())
+    let stopped = Ais::alternating(&rbm, settings.clone())
         .keep(Duration::ZERO, |checkpoint| {
             visits = checkpoint.visits();
             Ok(())
@@ -470,18 +467,18 @@ fn tuning_is_part_of_the_time() {
 #[cfg(feature = "zarr")]
 #[test]
 fn a_checkpoint_is_read_back_or_refused_in_a_sentence() {
-    let (machine, _) = strong_machine();
+    let (rbm, _) = strong_rbm();
     let settings = settings(4, 20);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept");
     assert!(AisCheckpoint::load(&path).unwrap().is_none());
-    let whole = Ais::new(&machine, settings.clone())
+    let whole = Ais::new(&rbm, settings.clone())
         .keep(Duration::ZERO, |checkpoint| checkpoint.save(&path).map_err(|e| e.to_string()))
         .go()
         .unwrap();
     let read = AisCheckpoint::load(&path).unwrap().unwrap();
     assert_eq!(read.visits(), 19);
-    let again = Ais::new(&machine, settings.clone()).resume(read).go().unwrap();
+    let again = Ais::new(&rbm, settings.clone()).resume(read).go().unwrap();
     assert_eq!(numbers(&again), numbers(&whole));
     let bytes = std::fs::read(&path).unwrap();
     let cases = [
@@ -497,20 +494,20 @@ fn a_checkpoint_is_read_back_or_refused_in_a_sentence() {
     }
 }
 
-/// A machine whose mass lies where its base has none: eight sites that hold each other up, and stay down for long.
+/// An RBM whose mass lies where its base has none: eight sites that hold each other up, and stay down for long.
 fn hidden_mass() -> (Rbm, f64) {
-    let machine = Rbm::new(2, &[5.0; 32], &[-12.0; 4], &[-9.0; 8], Some(&[0.001; 8])).unwrap();
-    let exact = machine.enumerate(Some(1), |_, _| Control::Continue).unwrap().unwrap().log_z();
-    (machine, exact)
+    let rbm = Rbm::new(2, &[5.0; 32], &[-12.0; 4], &[-9.0; 8], Some(&[0.001; 8])).unwrap();
+    let exact = rbm.enumerate(Some(1), |_, _| Control::Continue).unwrap().unwrap().log_z();
+    (rbm, exact)
 }
 
 #[test]
 fn mass_that_the_base_has_none_of_is_noticed_on_the_way_back() {
-    let (machine, exact) = hidden_mass();
+    let (rbm, exact) = hidden_mass();
     // Nearly all of it in one state: 4 softplus(40 − 12) − 72.
     assert!((exact - 40.0).abs() < 0.01, "{exact}");
     let gibbs = AisSettings { sampler: Sampler::gibbs(), ..settings(100, 200) };
-    for ais in [Ais::alternating(&machine, settings(100, 200)), Ais::new(&machine, gibbs)] {
+    for ais in [Ais::alternating(&rbm, settings(100, 200)), Ais::new(&rbm, gibbs)] {
         let outcome = ais.look_back(8).go().unwrap();
         let (forward, reverse) = (outcome.forward.unwrap(), outcome.reverse.unwrap());
         // Wrong, with a small error and every chain effective.
@@ -525,12 +522,12 @@ fn mass_that_the_base_has_none_of_is_noticed_on_the_way_back() {
 
 #[test]
 fn good_annealing_raises_no_alarm_on_the_way_back() {
-    let (machine, _) = strong_machine();
+    let (rbm, _) = strong_rbm();
     for seed in 0..10 {
         let settings = |chains| AisSettings { seed, ..settings(chains, 400) };
-        let of_machine = Ais::alternating(&machine, settings(100)).look_back(8).go().unwrap();
+        let of_rbm = Ais::alternating(&rbm, settings(100)).look_back(8).go().unwrap();
         let of_spins = Ais::new(&ising(), settings(60)).look_back(8).go().unwrap();
-        for outcome in [of_machine, of_spins] {
+        for outcome in [of_rbm, of_spins] {
             assert_eq!(crate::of_annealing(&outcome), [], "seed {seed}: {outcome:?}");
             assert_eq!(outcome.reverse_chains, 8);
         }

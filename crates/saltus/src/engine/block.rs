@@ -115,42 +115,6 @@ pub fn block_ranges(size: usize, chains: usize) -> impl Iterator<Item = Range<us
     (0..chains).step_by(size).map(move |first| first..(first + size).min(chains))
 }
 
-/// How many of `chains` chains should stand in a block that a named sampler moves.
-pub fn block_size<'a, M: Model + 'a>(model: &M, sampler: &Sampler, chains: usize) -> usize {
-    struct BlockSize<'m, M>(&'m M, usize);
-    impl<'a, M: Model + 'a> WithKernel<'a, M> for BlockSize<'_, M> {
-        type Output = usize;
-
-        fn with<K>(self, kernel: K) -> usize
-        where
-            K: Kernel<M> + 'a,
-            K::Scratch: 'a,
-            K::Own: 'a,
-        {
-            kernel.block_size(self.0, self.1)
-        }
-    }
-    sampler.with_kernel(model, BlockSize(model, chains))
-}
-
-/// Steps of a named sampler that try about as many sites as the model has.
-pub fn steps_per_sweep<'a, M: Model + 'a>(model: &M, sampler: &Sampler) -> usize {
-    struct StepsPerSweep<'m, M>(&'m M);
-    impl<'a, M: Model + 'a> WithKernel<'a, M> for StepsPerSweep<'_, M> {
-        type Output = usize;
-
-        fn with<K>(self, kernel: K) -> usize
-        where
-            K: Kernel<M> + 'a,
-            K::Scratch: 'a,
-            K::Own: 'a,
-        {
-            kernel.steps_per_sweep(self.0)
-        }
-    }
-    sampler.with_kernel(model, StepsPerSweep(model))
-}
-
 /// A block of chains that a named sampler moves; on a path of temperatures if there is a base.
 pub fn sampler_block<'a, M: Model + 'a>(
     model: &M,

@@ -18,6 +18,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Titsias and Yau 2017, The Hamming ball sampler, JASA 112",
         kind: Kind::WithoutDifferences,
         is_balanced: false,
+        has_solver: false,
         scale: None,
         evaluations_charged: values * values,
         is_weighted: false,

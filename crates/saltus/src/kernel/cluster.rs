@@ -6,26 +6,36 @@
 //! and Sokal 1988). On a path from independent sites these count as fields, too.
 
 use super::{Chains, check_start};
-use crate::error::{StepError, StepFailure};
+use crate::error::{ModelError, StepError, StepFailure};
 use crate::model::couplings::Couplings;
 use crate::model::{Model, Rung};
 use std::sync::Arc;
 
 /// The couplings of a model, or why it has none.
 #[derive(Clone, Debug)]
-pub struct Clusters(Result<Arc<Couplings>, StepFailure>);
+pub struct Clusters(Result<Arc<Couplings>, ModelError>);
 
 impl Clusters {
     /// Those of a model.
     pub fn of<M: Model>(model: &M) -> Self {
-        Self(model.couplings().map_err(StepFailure::Model))
+        Self(model.couplings())
+    }
+
+    /// Fails with the reason why a model has none.
+    pub(super) fn suits(&self) -> Result<(), ModelError> {
+        self.0.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    /// The number of pairs, none where there are no couplings.
+    pub(super) fn pairs(&self) -> usize {
+        self.0.as_ref().map_or(0, |couplings| couplings.pairs().len())
     }
 
     /// The couplings.
     pub(super) fn couplings(&self) -> Result<&Couplings, StepError> {
         match &self.0 {
             Ok(couplings) => Ok(couplings),
-            Err(cause) => Err(StepError { chain: 0, cause: cause.clone() }),
+            Err(error) => Err(StepError { chain: 0, cause: StepFailure::Model(error.clone()) }),
         }
     }
 

@@ -6,7 +6,7 @@ pub(super) mod exchange;
 use super::{
     ChainMut, Chains, Journal, Kernel, KernelTraits, StepReport, follow_all, local_steps_per_sweep,
 };
-use crate::error::{StepError, StepFailure};
+use crate::error::{ModelError, StepError, StepFailure};
 use crate::model::{Model, Rung, Sweep, SweptChains};
 use crate::rng::ChainRng;
 use crate::space::Space;
@@ -224,6 +224,19 @@ impl<M: Model, R: Redraw> Kernel<M> for Conditional<R> {
 
     fn traits(&self, model: &M) -> KernelTraits {
         self.0.traits(model.space())
+    }
+
+    /// Any: where single sites cannot change, it draws two at once.
+    fn suits(&self, _model: &M) -> Result<(), ModelError> {
+        Ok(())
+    }
+
+    fn work(&self, model: &M) -> f64 {
+        let (work, sites) = (model.work(), model.space().sites() as f64);
+        match self.0.tried() {
+            None => work.sweep.unwrap_or(sites * work.site),
+            Some(tried) => tried as f64 * work.site,
+        }
     }
 
     fn block_size(&self, model: &M, chains: usize) -> usize {

@@ -18,6 +18,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Sun, Dai, Dai, Zhou and Schuurmans 2023, Discrete Langevin samplers via Wasserstein gradient flow, AISTATS",
         kind: Kind::AllSites,
         is_balanced: true,
+        has_solver: false,
         scale: Some(ScaleTraits::step_size(space.changes(), SATURATED_STEP)),
         evaluations_charged: 4.0,
         is_weighted: false,

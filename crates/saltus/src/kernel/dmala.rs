@@ -23,6 +23,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Zhang, Liu and Liu 2022, A Langevin-like sampler for discrete distributions, ICML",
         kind: Kind::AllSites,
         is_balanced: true,
+        has_solver: false,
         scale: Some(scale(space)),
         evaluations_charged: 4.0,
         is_weighted: false,

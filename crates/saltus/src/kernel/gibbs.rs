@@ -21,6 +21,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Geman and Geman 1984, IEEE TPAMI 6; Gonzalez et al. 2011, AISTATS",
         kind: Kind::WithoutDifferences,
         is_balanced: false,
+        has_solver: false,
         scale: None,
         evaluations_charged: space.sites() as f64 * space.values() as f64,
         is_weighted: false,

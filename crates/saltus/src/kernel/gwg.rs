@@ -17,6 +17,7 @@ pub fn traits(_space: &Space) -> KernelTraits {
         reference: "Grathwohl, Swersky, Hashemi, Duvenaud and Maddison 2021, Oops I took a gradient, ICML",
         kind: Kind::FewSites,
         is_balanced: true,
+        has_solver: false,
         scale: None,
         evaluations_charged: 4.0,
         is_weighted: false,

@@ -17,6 +17,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Titsias and Yau 2017, The Hamming ball sampler, JASA 112",
         kind: Kind::WithoutDifferences,
         is_balanced: false,
+        has_solver: false,
         scale: None,
         evaluations_charged: 1.0 + BLOCK as f64 * (space.values() as f64 - 1.0),
         is_weighted: false,

@@ -32,6 +32,7 @@ pub fn traits(space: &Space) -> KernelTraits {
                     non-reversible Markov processes; Sun et al. 2023, AISTATS",
         kind: Kind::FewSites,
         is_balanced: true,
+        has_solver: false,
         scale: None,
         evaluations_charged: space.changes() as f64 + 1.0,
         is_weighted: true,

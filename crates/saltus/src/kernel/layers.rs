@@ -24,6 +24,7 @@ pub fn traits(_space: &Space) -> KernelTraits {
         reference: "Hinton 2002, Neural Computation 14; Salakhutdinov and Murray 2008, ICML",
         kind: Kind::Structure,
         is_balanced: false,
+        has_solver: false,
         scale: None,
         evaluations_charged: 2.0,
         is_weighted: false,
@@ -192,7 +193,7 @@ fn gain_from_zero(inputs: &[f64]) -> f64 {
 pub struct Layers;
 
 /// The RBM that a model is.
-pub(crate) fn rbm_of<M: Model>(model: &M) -> Result<&Rbm, ModelError> {
+fn rbm_of<M: Model>(model: &M) -> Result<&Rbm, ModelError> {
     model.rbm().ok_or_else(|| {
         ModelError::invalid(
             "layers is for RBMs whose sites are all free: gibbs or dlmc sample the rest",
@@ -211,6 +212,23 @@ impl<M: Model> Kernel<M> for Layers {
 
     fn traits(&self, model: &M) -> KernelTraits {
         traits(model.space())
+    }
+
+    fn suits(&self, model: &M) -> Result<(), ModelError> {
+        rbm_of(model).map(|_| ())
+    }
+
+    fn suits_path(&self, _model: &M) -> Result<(), ModelError> {
+        Err(ModelError::invalid(
+            "layers warms hidden units and sites together, which is another path than that of temperatures: \
+             dlmc or gibbs go along it",
+        ))
+    }
+
+    fn work(&self, model: &M) -> f64 {
+        let hidden = model.rbm().map_or(0.0, |rbm| rbm.hidden() as f64);
+        let entries = model.space().diff_len() as f64;
+        0.04 * hidden * entries + 5.0 * hidden + entries
     }
 
     fn new_scratch(&self, model: &M, chains: usize) -> Option<LayerScratch> {

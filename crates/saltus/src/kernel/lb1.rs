@@ -17,6 +17,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Zanella 2020, Informed proposals for local MCMC in discrete spaces, JASA 115",
         kind: Kind::FewSites,
         is_balanced: true,
+        has_solver: false,
         scale: None,
         evaluations_charged: 2.0 * (space.changes() as f64 + 1.0),
         is_weighted: false,

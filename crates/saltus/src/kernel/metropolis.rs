@@ -23,6 +23,11 @@ pub trait Proposal: Send + Sync {
     /// What the sampler that it makes says of itself.
     fn traits(&self, space: &Space) -> KernelTraits;
 
+    /// Nanoseconds per difference that making, drawing from and scoring a table is counted as.
+    fn work(&self) -> f64 {
+        1.0
+    }
+
     /// An empty table.
     fn new_table(&self, space: &Space) -> Self::Table;
 
@@ -155,6 +160,10 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
 
     fn traits(&self, model: &M) -> KernelTraits {
         self.0.traits(model.space())
+    }
+
+    fn work(&self, model: &M) -> f64 {
+        model.work().evaluation + self.0.work() * model.space().diff_len() as f64
     }
 
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {

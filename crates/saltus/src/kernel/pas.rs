@@ -17,6 +17,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Sun, Dai, Xia and Ramamurthy 2022, Path auxiliary proposal for MCMC in discrete space, ICLR",
         kind: Kind::FewSites,
         is_balanced: true,
+        has_solver: false,
         scale: Some(ScaleTraits::radius(
             space.free_sites(),
             fresh_share(space),

@@ -38,6 +38,10 @@ impl Proposal for PathProposal {
         (self.traits)(space)
     }
 
+    fn work(&self) -> f64 {
+        2.0
+    }
+
     fn new_table(&self, space: &Space) -> PathTable {
         PathTable::new(space, self.closeness)
     }

@@ -25,6 +25,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         reference: "Metropolis et al. 1953, J. Chem. Phys. 21; Roberts, Gelman and Gilks 1997",
         kind: Kind::WithoutDifferences,
         is_balanced: false,
+        has_solver: false,
         scale: Some(ScaleTraits::radius(space.free_sites(), fresh_share(space), ACCEPTANCE)),
         evaluations_charged: 2.0,
         is_weighted: false,

@@ -55,6 +55,16 @@ impl Proposal for Rows {
         (self.traits)(space)
     }
 
+    fn work(&self) -> f64 {
+        match self.formula {
+            RowFormula::Normalised => 1.1,
+            RowFormula::Euler => 1.2,
+            RowFormula::Interpolated => 1.5,
+            // Thousands where there are many values: an exponential of a matrix per site.
+            RowFormula::Exact => 20.0,
+        }
+    }
+
     fn new_table(&self, space: &Space) -> RowTable {
         RowTable(if space.is_binary() {
             Entries::Flips(vec![0.0; space.sites()], space.clone())

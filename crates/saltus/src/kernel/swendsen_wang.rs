@@ -7,7 +7,7 @@
 use super::cluster::{Bonds, Clusters, field_change, has_field, is_satisfied};
 use super::options::{Options, WithKernel};
 use super::{Chains, Kernel, KernelTraits, Kind, StepReport};
-use crate::error::StepError;
+use crate::error::{ModelError, StepError};
 use crate::math::bytes::count_differences;
 use crate::math::sigmoid;
 use crate::model::couplings::Couplings;
@@ -23,6 +23,7 @@ pub fn traits(_space: &Space) -> KernelTraits {
         reference: "Swendsen and Wang 1987, PRL 58; Edwards and Sokal 1988, PRD 38",
         kind: Kind::Structure,
         is_balanced: false,
+        has_solver: false,
         scale: None,
         evaluations_charged: 2.0,
         is_weighted: false,
@@ -185,6 +186,17 @@ impl<M: Model> Kernel<M> for SwendsenWang {
 
     fn traits(&self, model: &M) -> KernelTraits {
         traits(model.space())
+    }
+
+    fn suits(&self, _model: &M) -> Result<(), ModelError> {
+        self.0.suits()
+    }
+
+    fn work(&self, model: &M) -> f64 {
+        let space = model.space();
+        let pairs = self.0.pairs() as f64;
+        let of_values = if space.is_binary() { 0.0 } else { 6.0 * space.values() as f64 };
+        6.0 * pairs + (8.0 + of_values) * space.sites() as f64
     }
 
     fn block_size(&self, _model: &M, _chains: usize) -> usize {

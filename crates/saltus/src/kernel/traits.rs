@@ -14,6 +14,8 @@ pub struct KernelTraits {
     pub kind: Kind,
     /// Whether it has a balancing function to choose.
     pub is_balanced: bool,
+    /// Whether it makes its rows by a solver that can be chosen.
+    pub has_solver: bool,
     /// Its scale, if it has one.
     pub scale: Option<ScaleTraits>,
     /// Evaluations that are charged for one step, where nothing is kept from step to step and a

@@ -6,7 +6,7 @@
 use super::cluster::{Bonds, Clusters, field_change, is_satisfied};
 use super::options::{Options, WithKernel};
 use super::{ChainMut, Chains, Kernel, KernelTraits, Kind, StepReport, accept};
-use crate::error::StepError;
+use crate::error::{ModelError, StepError};
 use crate::model::Model;
 use crate::model::couplings::Couplings;
 use crate::rng::ChainRng;
@@ -20,6 +20,7 @@ pub fn traits(_space: &Space) -> KernelTraits {
         reference: "Wolff 1989, PRL 62",
         kind: Kind::Structure,
         is_balanced: false,
+        has_solver: false,
         scale: None,
         evaluations_charged: 2.0,
         is_weighted: false,
@@ -143,6 +144,15 @@ impl<M: Model> Kernel<M> for Wolff {
 
     fn traits(&self, model: &M) -> KernelTraits {
         traits(model.space())
+    }
+
+    fn suits(&self, _model: &M) -> Result<(), ModelError> {
+        self.0.suits()
+    }
+
+    /// A cluster may be anything from one site to all: half of what all clusters take.
+    fn work(&self, model: &M) -> f64 {
+        3.0 * self.0.pairs() as f64 + 4.0 * model.space().sites() as f64
     }
 
     fn block_size(&self, _model: &M, _chains: usize) -> usize {

@@ -1,8 +1,8 @@
 //! What a run is asked to do, and whether that can be done.
 
 use crate::draws::sink::SinkError;
-use crate::engine::steps_per_sweep;
 use crate::kernel::KernelTraits;
+use crate::kernel::terms::Terms;
 use crate::model::Model;
 use crate::sampler::{Sampler, SamplerError, check_tuning};
 use crate::temper::Temper;
@@ -184,7 +184,7 @@ impl Settings {
             (self.warmup, self.thin) = (warmup.unwrap_or(longest), thin.unwrap_or(every));
             return self;
         }
-        let suiting = || steps_per_sweep(model, &self.sampler).min(MOST_THINNED);
+        let suiting = || self.sampler.terms(model, 1).steps_per_sweep.min(MOST_THINNED);
         self.thin = thin.unwrap_or_else(suiting);
         let (share, least) = FORGETTING;
         let forgetting = (self.draws / share).max(least).saturating_mul(self.thin);
@@ -248,12 +248,19 @@ impl Settings {
 
     /// Fails with a sentence if its sampler or its temperatures cannot move chains of a model.
     pub fn suits<M: Model>(&self, model: &M) -> Result<(), SamplerError> {
-        match (self.temper, self.beta) {
-            (None, None) => self.sampler.suits(model),
+        self.sampler.check(model.space())?;
+        self.on_terms(model, &self.sampler.terms(model, self.chains))
+    }
+
+    /// Fails with a sentence if a kernel on these terms or its temperatures cannot move chains of a model.
+    pub(super) fn on_terms<M: Model>(&self, model: &M, terms: &Terms) -> Result<(), SamplerError> {
+        let suits = match (self.temper, self.beta) {
+            (None, None) => &terms.suits,
             // Without a ladder nothing begins at independent sites.
-            (None, Some(_)) if !model.sums().is_empty() => self.sampler.suits(model),
-            _ => self.sampler.suits_path(model),
-        }
+            (None, Some(_)) if !model.sums().is_empty() => &terms.suits,
+            (Some(_), _) | (None, Some(_)) => &terms.suits_path,
+        };
+        suits.clone().map_err(|error| SamplerError(error.to_string()))
     }
 
     fn check_temper(&self, traits: &KernelTraits) -> Result<(), RunError> {

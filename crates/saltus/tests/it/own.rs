@@ -40,6 +40,7 @@ impl<M: Model> Kernel<M> for Lifted {
             reference: "Diaconis, Holmes and Neal 2000, Annals of Applied Probability 10",
             kind: Kind::WithoutDifferences,
             is_balanced: false,
+            has_solver: false,
             scale: Some(ScaleTraits::radius(model.space().sites(), 0.5, 0.5)),
             evaluations_charged: 1.0,
             is_weighted: false,

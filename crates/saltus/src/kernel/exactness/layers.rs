@@ -14,7 +14,7 @@ use crate::rng::{ChainRng, Stream};
 use std::sync::Arc;
 
 /// An RBM by its definition: everything in double precision from the same tables.
-struct Machine {
+struct Unsummed {
     rbm: Rbm,
     values: usize,
     weight: Vec<f32>,
@@ -23,7 +23,7 @@ struct Machine {
     base: Arc<Base>,
 }
 
-impl Machine {
+impl Unsummed {
     fn new(sites: usize, hidden: usize, values: usize) -> Self {
         let planes = if values == 2 { 1 } else { values };
         let numbers = |count: usize, from: f32| -> Vec<f32> {
@@ -121,38 +121,38 @@ impl Machine {
 
 const BETAS: [f64; 4] = [0.0, 0.37, 0.8, 1.0];
 
-fn machines() -> [Machine; 2] {
-    [Machine::new(3, 2, 2), Machine::new(2, 3, 3)]
+fn both() -> [Unsummed; 2] {
+    [Unsummed::new(3, 2, 2), Unsummed::new(2, 3, 3)]
 }
 
 #[test]
 fn layers_are_drawn_by_their_law_and_keep_their_own_density() {
     const STEPS: usize = 100_000;
-    for machine in machines() {
-        let states = all_states(machine.rbm.space());
-        let laws = BETAS.map(|beta| machine.law(beta));
+    for case in both() {
+        let states = all_states(case.rbm.space());
+        let laws = BETAS.map(|beta| case.law(beta));
         for (law, beta) in laws.iter().zip(BETAS) {
-            let density = machine.density(beta);
+            let density = case.density(beta);
             assert!(invariance_error(&density, law) < DOUBLE);
             assert!(balance_error(&density, law) < DOUBLE);
             // Not the path of geometric means, but at its ends.
-            let geometric = At::rung(1.0, beta, &machine.base).density(&machine.rbm);
+            let geometric = At::rung(1.0, beta, &case.base).density(&case.rbm);
             let apart = density.iter().zip(&geometric).map(|(a, b)| (a - b).abs());
             let apart = apart.fold(0.0, f64::max);
             assert_eq!(apart > 1e-3, beta > 0.0 && beta < 1.0, "{beta}: {apart}");
         }
         for start in [0, states.len() / 2, states.len() - 1] {
             let state = &states[start];
-            let mut chains = machine.chains(state, &BETAS);
-            let mut scratch = LayerGibbs.new_scratch(&machine.rbm, BETAS.len());
+            let mut chains = case.chains(state, &BETAS);
+            let mut scratch = LayerGibbs.new_scratch(&case.rbm, BETAS.len());
             let mut counts = vec![vec![0.0; states.len()]; BETAS.len()];
             for _ in 0..STEPS {
                 chains.states.copy_from_slice(&state.repeat(BETAS.len()));
-                LayerGibbs.start(&machine.rbm, &mut chains, &mut scratch).unwrap();
-                LayerGibbs.step(&machine.rbm, &mut chains, &mut scratch).unwrap();
-                check_bookkeeping(&machine.rbm, state, &chains);
+                LayerGibbs.start(&case.rbm, &mut chains, &mut scratch).unwrap();
+                LayerGibbs.step(&case.rbm, &mut chains, &mut scratch).unwrap();
+                check_bookkeeping(&case.rbm, state, &chains);
                 for (chain, counts) in counts.iter_mut().enumerate() {
-                    counts[index_of(machine.rbm.space(), chains.state(chain))] += 1.0;
+                    counts[index_of(case.rbm.space(), chains.state(chain))] += 1.0;
                 }
             }
             for ((counts, law), beta) in counts.iter().zip(&laws).zip(BETAS) {
@@ -169,46 +169,46 @@ fn layers_are_drawn_by_their_law_and_keep_their_own_density() {
 
 #[test]
 fn gains_are_differences_of_log_densities() {
-    for machine in machines() {
-        let mut scratch = LayerGibbs.new_scratch(&machine.rbm, 2);
-        for state in all_states(machine.rbm.space()) {
-            let mut chains = machine.chains(&state, &[0.2, 0.9]);
-            LayerGibbs.start(&machine.rbm, &mut chains, &mut scratch).unwrap();
-            let log_prob = log_prob_of(&machine.rbm, &state);
+    for case in both() {
+        let mut scratch = LayerGibbs.new_scratch(&case.rbm, 2);
+        for state in all_states(case.rbm.space()) {
+            let mut chains = case.chains(&state, &[0.2, 0.9]);
+            LayerGibbs.start(&case.rbm, &mut chains, &mut scratch).unwrap();
+            let log_prob = log_prob_of(&case.rbm, &state);
             assert!((chains.log_prob[1] - log_prob).abs() < SINGLE);
-            assert!((machine.log_density(&state, 1.0) - log_prob).abs() < SINGLE);
+            assert!((case.log_density(&state, 1.0) - log_prob).abs() < SINGLE);
             for (from, to) in [(0.0, 0.1), (0.2, 0.9), (0.0, 1.0), (0.6, 0.4)] {
                 let gain = |chain: usize, scratch: &mut _| {
-                    LayerGibbs.log_gain(&machine.rbm, &chains, scratch, chain, (from, to))
+                    LayerGibbs.log_gain(&case.rbm, &chains, scratch, chain, (from, to))
                 };
-                let exact = machine.log_density(&state, to) - machine.log_density(&state, from);
+                let exact = case.log_density(&state, to) - case.log_density(&state, from);
                 for chain in [0, 1] {
                     let found = gain(chain, &mut scratch);
                     assert!((found - exact).abs() < SINGLE, "{from} to {to}: {found} {exact}");
                 }
             }
             // At β = 0 the units are fair coins beside the base.
-            let coins = machine.log_density(&state, 0.0) - machine.base.log_prob(&state);
-            assert!((coins - log_base(&machine.rbm)).abs() < 1e-12);
+            let coins = case.log_density(&state, 0.0) - case.base.log_prob(&state);
+            assert!((coins - log_base(&case.rbm)).abs() < 1e-12);
         }
     }
 }
 
 #[test]
 fn another_temperature_needs_nothing_to_get_ready() {
-    let machine = Machine::new(3, 2, 2);
+    let case = Unsummed::new(3, 2, 2);
     let steps = |adjusts: bool| {
-        let mut chains = machine.chains(&[1, 0, 1], &[0.1, 0.1]);
-        let mut scratch = LayerGibbs.new_scratch(&machine.rbm, 2);
-        LayerGibbs.start(&machine.rbm, &mut chains, &mut scratch).unwrap();
+        let mut chains = case.chains(&[1, 0, 1], &[0.1, 0.1]);
+        let mut scratch = LayerGibbs.new_scratch(&case.rbm, 2);
+        LayerGibbs.start(&case.rbm, &mut chains, &mut scratch).unwrap();
         for beta in [0.3, 0.7, 1.0] {
             chains.betas = vec![beta, 0.5 * beta];
             if adjusts {
-                LayerGibbs.adjust(&machine.rbm, &mut chains, &mut scratch).unwrap();
+                LayerGibbs.adjust(&case.rbm, &mut chains, &mut scratch).unwrap();
             } else {
-                LayerGibbs.start(&machine.rbm, &mut chains, &mut scratch).unwrap();
+                LayerGibbs.start(&case.rbm, &mut chains, &mut scratch).unwrap();
             }
-            LayerGibbs.step(&machine.rbm, &mut chains, &mut scratch).unwrap();
+            LayerGibbs.step(&case.rbm, &mut chains, &mut scratch).unwrap();
         }
         (chains.states.clone(), chains.log_prob.clone())
     };

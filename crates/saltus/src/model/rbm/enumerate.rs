@@ -87,12 +87,12 @@ impl Enumerated<'_> {
     pub fn draw(&self, rng: &mut ChainRng, state: &mut [u8]) {
         let part = draw_from_logs(&self.parts, rng);
         let place = draw_from_logs(&self.list.log_weights(part), rng);
-        let machine = self.list.machine;
-        let mut units = vec![0.0; machine.stride];
-        for (unit, on) in units[..machine.hidden].iter_mut().enumerate() {
+        let rbm = self.list.rbm;
+        let mut units = vec![0.0; rbm.stride];
+        for (unit, on) in units[..rbm.hidden].iter_mut().enumerate() {
             *on = f32::from(u8::from(self.list.is_on(part, place, unit)));
         }
-        machine.draw_sites(&units, std::slice::from_mut(rng), state);
+        rbm.draw_sites(&units, std::slice::from_mut(rng), state);
     }
 }
 
@@ -106,7 +106,7 @@ fn draw_from_logs(logs: &[f64], rng: &mut ChainRng) -> usize {
 /// The states of hidden units: the first few count through a part, the others number the parts.
 #[derive(Debug)]
 struct List<'a> {
-    machine: &'a Rbm,
+    rbm: &'a Rbm,
     /// e^−W and e^W of the units that change within a part, in planes of sites.
     factors: Vec<[Vec<f64>; 2]>,
     /// Sites per lane whose sums can be multiplied without leaving the range of double precision.
@@ -114,14 +114,14 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn new(machine: &'a Rbm) -> Result<Self, ModelError> {
-        if machine.hidden > MOST_HIDDEN {
+    fn new(rbm: &'a Rbm) -> Result<Self, ModelError> {
+        if rbm.hidden > MOST_HIDDEN {
             return Err(ModelError::invalid(format!(
                 "the exact normaliser needs at most {MOST_HIDDEN} hidden units, the RBM has {}",
-                machine.hidden
+                rbm.hidden
             )));
         }
-        let reach = reach(machine);
+        let reach = reach(rbm);
         let group = (LARGEST_EXPONENT / reach) as usize;
         if group == 0 {
             return Err(ModelError::invalid(format!(
@@ -129,7 +129,7 @@ impl<'a> List<'a> {
                  exponentials cannot be summed"
             )));
         }
-        let list = Self { machine, factors: Vec::new(), group };
+        let list = Self { rbm, factors: Vec::new(), group };
         let factors = (0..list.low_units())
             .map(|unit| {
                 [-1.0, 1.0].map(|sign| list.planes(unit).map(|w| (sign * w).exp()).collect())
@@ -139,17 +139,17 @@ impl<'a> List<'a> {
     }
 
     fn low_units(&self) -> usize {
-        self.machine.hidden.min(PART_UNITS)
+        self.rbm.hidden.min(PART_UNITS)
     }
 
     /// The weights of a hidden unit in planes of sites.
     fn planes(&self, unit: usize) -> impl Iterator<Item = f64> + use<'_> {
-        let machine = self.machine;
-        let (sites, binary) = (machine.space.sites(), machine.space.is_binary());
-        (0..machine.space.diff_len()).map(move |column| {
+        let rbm = self.rbm;
+        let (sites, binary) = (rbm.space.sites(), rbm.space.is_binary());
+        (0..rbm.space.diff_len()).map(move |column| {
             let value = if binary { 1 } else { (column / sites) as u8 };
-            let row = machine.row(column % sites, value);
-            f64::from(machine.weights[row * machine.stride + unit])
+            let row = rbm.row(column % sites, value);
+            f64::from(rbm.weights[row * rbm.stride + unit])
         })
     }
 
@@ -163,22 +163,22 @@ impl<'a> List<'a> {
 
     /// log Σ e^… over the sites, for every state of the hidden units in a part.
     fn log_weights(&self, part: usize) -> Vec<f64> {
-        let (machine, low) = (self.machine, self.low_units());
+        let (rbm, low) = (self.rbm, self.low_units());
         let mut bias = 0.0;
-        let mut logs: Vec<f64> = machine.visible_bias.iter().map(|b| f64::from(*b)).collect();
-        for unit in (low..machine.hidden).filter(|unit| self.is_on(part, 0, *unit)) {
-            bias += machine.hidden_bias[unit];
+        let mut logs: Vec<f64> = rbm.visible_bias.iter().map(|b| f64::from(*b)).collect();
+        for unit in (low..rbm.hidden).filter(|unit| self.is_on(part, 0, *unit)) {
+            bias += rbm.hidden_bias[unit];
             logs.iter_mut().zip(self.planes(unit)).for_each(|(log, weight)| *log += weight);
         }
         let mut exponentials: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-        let mut totals = vec![1.0; machine.space.sites()];
-        let binary = machine.space.is_binary();
+        let mut totals = vec![1.0; rbm.space.sites()];
+        let binary = rbm.space.is_binary();
         (0..1usize << low)
             .map(|place| {
                 let factors = (place > 0).then(|| {
                     let unit = place.trailing_zeros() as usize;
                     let on = self.is_on(part, place, unit);
-                    bias += if on { 1.0 } else { -1.0 } * machine.hidden_bias[unit];
+                    bias += if on { 1.0 } else { -1.0 } * rbm.hidden_bias[unit];
                     &self.factors[unit][usize::from(on)][..]
                 });
                 let log = vectorised(
@@ -230,18 +230,18 @@ fn log_of_product(factors: &[f64], group: usize) -> f64 {
 }
 
 /// How far the logarithm of a site's sum can be from zero.
-fn reach(machine: &Rbm) -> f64 {
-    let sites = machine.space.sites();
-    let values = || (0..machine.space.values()).map(|value| value as u8);
+fn reach(rbm: &Rbm) -> f64 {
+    let sites = rbm.space.sites();
+    let values = || (0..rbm.space.values()).map(|value| value as u8);
     let largest = |site: usize| {
-        let bias = values().map(|value| machine.bias(site, value).abs());
-        let units = (0..machine.hidden).map(|unit| {
-            let weight = |value| f64::from(machine.weight(unit, site, value)).abs();
+        let bias = values().map(|value| rbm.bias(site, value).abs());
+        let units = (0..rbm.hidden).map(|unit| {
+            let weight = |value| f64::from(rbm.weight(unit, site, value)).abs();
             values().map(weight).fold(0.0, f64::max)
         });
         bias.fold(0.0, f64::max) + units.sum::<f64>()
     };
-    (0..sites).map(largest).fold(0.0, f64::max) + (machine.space.values() as f64).ln()
+    (0..sites).map(largest).fold(0.0, f64::max) + (rbm.space.values() as f64).ln()
 }
 
 #[cfg(test)]
@@ -252,25 +252,25 @@ mod tests {
     use crate::space::States;
 
     /// All states of the sites of a small RBM, and log π of each.
-    fn by_sites(machine: &Rbm) -> (Vec<Vec<u8>>, Vec<f64>) {
-        let (sites, values) = (machine.space.sites(), machine.space.values());
+    fn by_sites(rbm: &Rbm) -> (Vec<Vec<u8>>, Vec<f64>) {
+        let (sites, values) = (rbm.space.sites(), rbm.space.values());
         let states: Vec<Vec<u8>> = (0..values.pow(sites as u32))
             .map(|number| {
                 (0..sites).map(|n| (number / values.pow(n as u32) % values) as u8).collect()
             })
             .collect();
-        let mut cache = machine.new_cache(1);
+        let mut cache = rbm.new_cache(1);
         let logs = states.iter().map(|state| {
             let mut log = [0.0];
-            machine.log_prob(States::new(state, sites), &mut cache, &mut log).unwrap();
+            rbm.log_prob(States::new(state, sites), &mut cache, &mut log).unwrap();
             log[0]
         });
         let logs = logs.collect();
         (states, logs)
     }
 
-    fn listed(machine: &Rbm) -> Enumerated<'_> {
-        machine.enumerate(Some(2), |_, _| Control::Continue).unwrap().unwrap()
+    fn listed(rbm: &Rbm) -> Enumerated<'_> {
+        rbm.enumerate(Some(2), |_, _| Control::Continue).unwrap().unwrap()
     }
 
     #[test]
@@ -278,9 +278,9 @@ mod tests {
         // More than a part of hidden states, and less; two values, and more.
         for (visible, hidden, values) in [(9, 14, 2), (5, 13, 3), (12, 3, 2), (1, 1, 2), (2, 2, 7)]
         {
-            let machine = Rbm::random(visible, hidden, values, 7).unwrap();
-            let exact = log_sum_exp(&by_sites(&machine).1);
-            let found = listed(&machine).log_z();
+            let rbm = Rbm::random(visible, hidden, values, 7).unwrap();
+            let exact = log_sum_exp(&by_sites(&rbm).1);
+            let found = listed(&rbm).log_z();
             assert!((found - exact).abs() < 1e-6, "{visible}×{hidden}: {found}, exact {exact}");
         }
     }
@@ -288,23 +288,23 @@ mod tests {
     #[test]
     fn independent_sites_have_a_known_normaliser() {
         // Without weights and biases every state of both layers counts once.
-        let machine = Rbm::new(2, &[0.0; 300], &[0.0; 3], &[0.0; 100], None).unwrap();
-        assert!((listed(&machine).log_z() - 103.0 * 2f64.ln()).abs() < 1e-9);
+        let rbm = Rbm::new(2, &[0.0; 300], &[0.0; 3], &[0.0; 100], None).unwrap();
+        assert!((listed(&rbm).log_z() - 103.0 * 2f64.ln()).abs() < 1e-9);
     }
 
     #[test]
     fn strong_weights_are_summed_in_groups_or_refused() {
-        let machine = |weight: f32| Rbm::new(2, &[weight; 40], &[0.5], &[-1.0; 40], None).unwrap();
+        let rbm = |weight: f32| Rbm::new(2, &[weight; 40], &[0.5], &[-1.0; 40], None).unwrap();
         let exact = |weight: f64| {
             let off = 40.0 * (1.0 + (-1f64).exp()).ln();
             log_sum_exp(&[off, 0.5 + 40.0 * (1.0 + (weight - 1.0).exp()).ln()])
         };
         for weight in [0.5, 100.0, 500.0] {
-            let found = listed(&machine(weight)).log_z();
+            let found = listed(&rbm(weight)).log_z();
             let exact = exact(f64::from(weight));
             assert!((found - exact).abs() < 1e-9 * exact.abs(), "{weight}: {found}, {exact}");
         }
-        let refused = machine(1000.0).enumerate(None, |_, _| Control::Continue).unwrap_err();
+        let refused = rbm(1000.0).enumerate(None, |_, _| Control::Continue).unwrap_err();
         assert!(refused.to_string().contains("can reach 1002"), "{refused}");
         let large = Rbm::random(3, 26, 2, 0).unwrap();
         let refused = large.enumerate(None, |_, _| Control::Continue).unwrap_err();
@@ -314,9 +314,9 @@ mod tests {
     #[test]
     fn draws_have_the_exact_frequencies() {
         for (visible, hidden, values, draws) in [(4, 13, 2, 2000u32), (2, 3, 3, 20_000)] {
-            let machine = Rbm::random(visible, hidden, values, 3).unwrap();
-            let listed = listed(&machine);
-            let (states, logs) = by_sites(&machine);
+            let rbm = Rbm::random(visible, hidden, values, 3).unwrap();
+            let listed = listed(&rbm);
+            let (states, logs) = by_sites(&rbm);
             let mut counts = vec![0u32; states.len()];
             let mut rng = ChainRng::new(1, Stream::Annealing(crate::rng::Annealing::Forward, 0));
             let mut state = vec![0; visible];
@@ -336,10 +336,10 @@ mod tests {
 
     #[test]
     fn a_monitor_can_stop_the_list() {
-        let machine = Rbm::random(2, 20, 2, 3).unwrap();
-        assert!(machine.enumerate(Some(1), |_, _| Control::Stop).unwrap().is_none());
+        let rbm = Rbm::random(2, 20, 2, 3).unwrap();
+        assert!(rbm.enumerate(Some(1), |_, _| Control::Stop).unwrap().is_none());
         let mut seen = Vec::new();
-        let whole = machine.enumerate(Some(1), |done, all| {
+        let whole = rbm.enumerate(Some(1), |done, all| {
             seen.push((done, all));
             Control::Continue
         });

@@ -183,7 +183,7 @@ mod tests {
             let view = TensorView::new(*dtype, shape.to_vec(), data).unwrap();
             (*name, view)
         });
-        let path = folder.path().join("machine.safetensors");
+        let path = folder.path().join("rbm.safetensors");
         serialize_to_file(views, None, &path).unwrap();
         path.to_str().unwrap().to_owned()
     }
