@@ -17,6 +17,7 @@ use saltus::exact;
 use saltus::files::Existing;
 use saltus::run::BEST;
 use saltus::stats::Diagnosis;
+use saltus::store::StoreWriter;
 use saltus::zoo::{Title, UseModel};
 use saltus::{
     Balancing, Choice, Ended, Model, Outcome, Run, Settings, Solver, Space, Summary, Trial,
@@ -99,6 +100,9 @@ impl UseModel for Sampling<'_> {
         // Parts of a run are judged together.
         if job.is_whole() && !arguments.no_scouts {
             summary.scout(&model, &outcome, interrupt::control);
+            if let (Some(folder), Some(scouts)) = (job.folder(), &summary.scouts) {
+                StoreWriter::put_scouts(folder, scouts)?;
+            }
         }
         let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
         if let (Some(path), Some(mosaic)) = (&arguments.mosaic, mosaic) {

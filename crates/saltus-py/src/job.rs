@@ -108,6 +108,9 @@ impl Job {
                 (monitor, Some(last)) => monitor(*last),
                 (_, None) => Control::Continue,
             });
+            if let (Some(place), Some(scouts)) = (&self.store, &summary.scouts) {
+                StoreWriter::put_scouts(&place.path, scouts)?;
+            }
         }
         Ok(Finished::new(summary, self.words, outcome))
     }

@@ -93,4 +93,7 @@ pub struct Seconds {
     /// Summing up; none before that was done.
     #[serde(default)]
     pub summary: f64,
+    /// Chains from other starts; none if there were none.
+    #[serde(default)]
+    pub scouts: f64,
 }

@@ -10,7 +10,7 @@ pub(crate) use evidence::{Evidence, fewest, largest_rhat};
 pub use evidence::{of_annealing, of_ladder};
 pub use words::{is_further_distance, plain_name};
 
-use crate::scouts::Elsewhere;
+use crate::run::Elsewhere;
 use serde::Serialize;
 
 /// Something that deserves attention. Its code for scripts is the name of the variant in kebab-case.

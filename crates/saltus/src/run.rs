@@ -6,11 +6,13 @@ mod checkpoint;
 mod driver;
 mod outcome;
 mod restraint;
+mod scouted;
 mod settings;
 mod stop;
 
 pub use checkpoint::Checkpoint;
 pub use outcome::Outcome;
+pub use scouted::{Elsewhere, Scouts};
 pub use settings::{RunError, Settings};
 
 use crate::base::Base;
@@ -509,6 +511,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             measured: Vec::new(),
             rungs: None,
             log_z_offset,
+            symmetric: self.model.is_symmetric(),
         };
         if let Some(checkpoint) = &self.resumed {
             driver.restore(checkpoint)?;
@@ -544,6 +547,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             tempering,
             rung_draws,
             symmetric: self.model.is_symmetric(),
+            scouts: None,
             threads: workers.threads(),
             scale: driver.scale,
             acceptance: per_step(|chain| chain.sums.acceptance),

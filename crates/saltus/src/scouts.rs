@@ -10,11 +10,10 @@ use crate::control::Control;
 use crate::draws::trace::{LOG_PROB, Trace};
 use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
-use crate::run::{MAGNETISATION, Outcome, Run, Settings};
+use crate::run::{Elsewhere, MAGNETISATION, Outcome, Run, Scouts, Settings};
 use crate::sampler::Sampler;
 use crate::space::States;
 use crate::summary::Summary;
-use serde::Serialize;
 
 /// Scouts, in eights of a kind: from the least and the largest values, opposite of two chains, and fresh draws.
 const SCOUTS: usize = 8;
@@ -35,29 +34,6 @@ const DEVIATIONS: f64 = 1.5;
 const NEGLIGIBLE: f64 = 7.0;
 /// Bytes of states that are kept of all of them.
 const MOST_BYTES: usize = 100_000_000;
-
-/// What scouts came to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scouts {
-    /// How many were sent.
-    pub sent: usize,
-    /// How many of them ended in another place.
-    pub elsewhere: usize,
-    /// What shows it best.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<Elsewhere>,
-}
-
-/// An observable that is not the same elsewhere.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Elsewhere {
-    /// Its name.
-    pub observable: String,
-    /// Its mean where the chains of the run are.
-    pub here: f64,
-    /// Its mean where a scout is.
-    pub there: f64,
-}
 
 impl Scouts {
     /// Sends them, if the run was whole and they could tell anything: not where a ladder of temperatures does that

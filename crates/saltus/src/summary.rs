@@ -11,7 +11,7 @@ use crate::kernel::solver::Solver;
 use crate::kernel::{Kind, ScaleUnit};
 use crate::model::Model;
 use crate::run::Outcome;
-use crate::scouts::Scouts;
+use crate::run::Scouts;
 use crate::stats::{
     Diagnosis, EssSummary, Overlap, diagnose, diagnose_weighted, split_rhat, summarise,
     weighted_ess_of_chains,
@@ -256,7 +256,7 @@ impl Summary {
         let site_steps = steps * (trace.chains() * space.sites()) as f64;
         let seconds = Seconds { summary: began.elapsed().as_secs_f64(), ..outcome.seconds };
         let waited = seconds.draws + seconds.summary;
-        Self {
+        let mut summary = Self {
             model: model.into(),
             description: None,
             sampler: outcome.traits.name.to_owned(),
@@ -300,7 +300,9 @@ impl Summary {
             overlap,
             tempering: outcome.tempering.clone(),
             ess: EssOverChains { mean: ess.mean, min: ess.min, sd: ess.sd },
-        }
+        };
+        summary.heed(outcome.scouts.clone());
+        summary
     }
 
     /// Sends scouts from other starts, a part of the run's time, to look for a place that no chain came to; a finding
@@ -327,11 +329,19 @@ impl Summary {
         if self.findings.iter().any(Finding::is_partial) {
             return;
         }
-        self.scouts = Scouts::send(model, outcome, self, monitor);
-        if let Some(Scouts { sent, elsewhere, by: Some(by) }) = &self.scouts {
+        let began = Instant::now();
+        let scouts = Scouts::send(model, outcome, self, monitor);
+        self.seconds.scouts = began.elapsed().as_secs_f64();
+        self.heed(scouts);
+    }
+
+    /// Takes in what scouts came to.
+    fn heed(&mut self, scouts: Option<Scouts>) {
+        if let Some(Scouts { sent, elsewhere, by: Some(by) }) = &scouts {
             let (scouts, of, by) = (*elsewhere, *sent, by.clone());
             self.findings.insert(0, Finding::Elsewhere { scouts, of, by });
             self.converged = false;
         }
+        self.scouts = scouts;
     }
 }

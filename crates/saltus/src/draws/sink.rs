@@ -65,6 +65,8 @@ pub struct Saved<'a> {
     pub sites: Option<&'a Sites>,
     /// What the ladder of a tempered run showed, once it ended, written down.
     pub tempering: Option<&'a TemperReport>,
+    /// Whether the model says that it is the same with its values exchanged.
+    pub symmetric: bool,
     /// How the run ended, if it did.
     pub ended: Option<&'a Ended>,
 }

@@ -3,7 +3,7 @@
 use super::evidence::LARGEST_RHAT;
 use super::{AcceptanceCause, Assurance, Disagreement, Finding};
 use crate::draws::trace::{HAMMING, LOG_PROB};
-use crate::scouts::Elsewhere;
+use crate::run::Elsewhere;
 use crate::temper::LadderVerdict;
 
 /// Whether an observable is the distance to one of the further reference states.

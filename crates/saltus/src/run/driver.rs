@@ -52,6 +52,8 @@ pub(super) struct Driver<'d, 'a, M: Model> {
     pub(super) rungs: Option<Arc<Rungs>>,
     /// Added to log Z of the highest rung to get that of the model.
     pub(super) log_z_offset: f64,
+    /// Whether the model says that it is the same with its values exchanged.
+    pub(super) symmetric: bool,
 }
 
 /// What the clock says.
@@ -396,6 +398,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             threads: self.workers.threads(),
             sites: sites.as_ref(),
             tempering: tempering.as_ref(),
+            symmetric: self.symmetric,
             ended,
         })
     }

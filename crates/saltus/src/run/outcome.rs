@@ -1,6 +1,7 @@
 //! What a run leaves: its draws, what it chose, how it went and how it ended.
 
 use super::Settings;
+use super::scouted::Scouts;
 use crate::control::{Ended, Seconds};
 use crate::draws::observer::{Observed, Observer};
 use crate::draws::sites::Sites;
@@ -48,6 +49,8 @@ pub struct Outcome {
     pub rung_draws: Option<Vec<Vec<RungDraw>>>,
     /// Whether the model says that it is the same with its values exchanged; false if nobody asked it.
     pub symmetric: bool,
+    /// What scouts came to, of a stored run to which they were sent.
+    pub scouts: Option<Scouts>,
     /// Wall time.
     pub seconds: Seconds,
     /// How it ended.

@@ -189,6 +189,17 @@ impl Folder {
         if now == Some(locked) { Ok(()) } else { Err(StoreError::Gone(self.name())) }
     }
 
+    /// Removes a file if it is there.
+    pub(super) fn remove(&self, key: &str) -> Result<(), StoreError> {
+        let path = self.path(key);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(failed("remove", &path, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Removes what a process that was killed did not come to put in place.
     pub(super) fn remove_partial(&self) -> Result<(), StoreError> {
         let mut folders = vec![self.root.clone()];

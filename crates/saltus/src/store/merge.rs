@@ -39,7 +39,9 @@ pub fn merge(
     let (seconds, threads) = timing(parts)?;
     let ended = Ended::Complete;
     let (scale, ended) = (first.scale(), Some(&ended));
-    let saved = Saved { rounds: &rounds, scale, seconds, threads, ended, ..Saved::default() };
+    let symmetric = first.is_symmetric();
+    let saved =
+        Saved { rounds: &rounds, scale, seconds, threads, symmetric, ended, ..Saved::default() };
     writer.save(&saved).map_err(told)
 }
 

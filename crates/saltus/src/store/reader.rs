@@ -9,6 +9,7 @@ use crate::control::Ended;
 use crate::draws::sink::STATISTICS;
 use crate::draws::sites::{SiteCounts, Sites};
 use crate::draws::trace::{MOST_JUDGED, Trace, thinning};
+use crate::run::Scouts;
 use crate::run::{Checkpoint, Outcome};
 use crate::space::Space;
 use crate::stats::Overlap;
@@ -26,6 +27,8 @@ use zarrs::array::FromArrayBytes;
 pub(super) const ROOT: &str = "zarr.json";
 /// The file of what differs between two runs of the same draws.
 pub(super) const TIMING: &str = "timing.json";
+/// What scouts of the ended run came to.
+pub(super) const SCOUTS: &str = "scouts.json";
 
 /// A run on disk.
 ///
@@ -56,6 +59,8 @@ struct Attributes {
     overlap: Option<Overlap>,
     #[serde(default)]
     tempering: Option<TemperReport>,
+    #[serde(default)]
+    symmetric: u8,
     run: Description,
 }
 
@@ -394,6 +399,20 @@ impl Stored {
         Ok(series)
     }
 
+    /// What scouts came to that were sent after the run, if they were.
+    fn scouts(&self) -> Result<Option<Scouts>, StoreError> {
+        let Some(bytes) = self.folder.read(SCOUTS)? else {
+            return Ok(None);
+        };
+        let read = serde_json::from_slice(&bytes);
+        read.map_err(|error| damaged(&self.folder.path(SCOUTS).display().to_string(), error))
+    }
+
+    /// Whether the model said that it is the same with its values exchanged.
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.known.symmetric != 0
+    }
+
     /// The sums of a statistic over all draws, chain by chain.
     fn sums(&self, name: &str) -> Result<Vec<f64>, StoreError> {
         let path = layout::path_of(name);
@@ -435,7 +454,8 @@ impl Stored {
             sites: self.sites()?,
             tempering: self.known.tempering.clone(),
             rung_draws: None,
-            symmetric: false,
+            symmetric: self.is_symmetric(),
+            scouts: self.scouts()?,
             last_states: last_states.filter_map(Result::transpose).collect::<Result<_, _>>()?,
             trace,
             ended: self.ended().unwrap_or(Ended::Interrupted),

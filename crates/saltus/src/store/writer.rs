@@ -4,13 +4,14 @@ use super::arrays::Arrays;
 use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::{self, Folder, Lock, failed};
 use super::layout::{self, FORMAT, GROUPS, damaged};
-use super::reader::{ROOT, Stored, TIMING};
+use super::reader::{ROOT, SCOUTS, Stored, TIMING};
 use super::{StoreError, checkpoint_file, digest};
 use crate::control::{Ended, Seconds};
 use crate::draws::observers::MarginalTable;
 use crate::draws::sink::{ChainDraws, Plan, Saved, Sink, SinkError};
 use crate::draws::sites::Sites;
 use crate::run::Checkpoint;
+use crate::run::Scouts;
 use crate::temper::TemperReport;
 use crate::tune::Round;
 use serde_json::{Map, Value, json};
@@ -32,6 +33,7 @@ pub struct StoreWriter {
     sites: Option<Sites>,
     /// What the ladder of a tempered run showed, once it has ended.
     tempering: Option<TemperReport>,
+    symmetric: bool,
     /// Of a run that has ended, if anyone wants them kept.
     marginals: Option<MarginalTable>,
     ended: Option<Ended>,
@@ -76,6 +78,7 @@ impl StoreWriter {
             scale: None,
             sites: None,
             tempering: None,
+            symmetric: false,
             marginals: None,
             ended: None,
             arrays: None,
@@ -106,6 +109,8 @@ impl StoreWriter {
             )));
         }
         stored.check_files()?;
+        // They tell of the run as it was.
+        folder.remove(SCOUTS)?;
         let writer = Self {
             folder: Arc::new(folder),
             _lock: lock,
@@ -115,11 +120,17 @@ impl StoreWriter {
             scale: stored.scale(),
             sites: None,
             tempering: None,
+            symmetric: false,
             marginals: None,
             ended: None,
             arrays: None,
         };
         Ok((writer, stored.checkpoint()?, stored.timing()?.seconds))
+    }
+
+    /// Adds what scouts of a run that has ended came to, so that whoever reads it later is told as well.
+    pub fn put_scouts(path: impl AsRef<Path>, scouts: &Scouts) -> Result<(), StoreError> {
+        write_json(&Folder::new(path.as_ref()), SCOUTS, &json!(scouts))
     }
 
     /// Adds the marginals of a run that has ended: `sites/marginal` and their standard errors `sites/marginal_se`, by site
@@ -193,6 +204,10 @@ impl StoreWriter {
         if let Some(tempering) = &self.tempering {
             attributes.insert("tempering".to_owned(), json!(tempering));
         }
+        if self.symmetric {
+            // A number, because netCDF knows no truth.
+            attributes.insert("symmetric".to_owned(), json!(1));
+        }
         plain_attributes(&mut attributes);
         let mut root = layout::group(attributes);
         root["consolidated_metadata"] = layout::consolidated(metadata);
@@ -227,7 +242,7 @@ fn clear(path: &Path) -> Result<(), StoreError> {
         }
     }
     // What makes it a store goes last.
-    for file in [checkpoint_file::CHECKPOINT, TIMING, ROOT] {
+    for file in [checkpoint_file::CHECKPOINT, TIMING, SCOUTS, ROOT] {
         let file = path.join(file);
         if file.exists() {
             fs::remove_file(&file).map_err(|error| failed("remove", &file, &error))?;
@@ -284,6 +299,7 @@ impl Sink for StoreWriter {
         self.scale = saved.scale;
         self.sites = saved.sites.cloned();
         self.tempering = saved.tempering.cloned();
+        self.symmetric = saved.symmetric;
         self.ended = saved.ended.cloned();
         self.publish(saved.ended)?;
         let arrays = self.arrays()?;

@@ -4,7 +4,7 @@ use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
 use saltus::model::pairwise::Pairwise;
 use saltus::stats::Memory;
-use saltus::{Advice, Assurance, Finding, Method, Run, Sampler, Settings, Summary};
+use saltus::{Advice, Assurance, Finding, Method, Model, Run, Sampler, Settings, Summary};
 
 fn ising(side: usize, coupling: f32) -> Pairwise {
     let lattice = Lattice::periodic(side, side).unwrap();
@@ -162,6 +162,31 @@ fn chains_in_one_of_two_equal_modes_are_found_out() {
     let summary = Summary::new("potts", &run.go().unwrap());
     let finding = found(&summary, "asymmetric");
     assert!(finding.to_string().contains("is 16.7, and not"), "{finding}");
+}
+
+#[test]
+#[cfg(feature = "zarr")]
+fn a_stored_run_is_judged_as_it_was() {
+    use saltus::store::{Description, StoreWriter, Stored};
+    use saltus::{Elsewhere, Scouts};
+    let (model, folder) = (ising(6, 0.9), tempfile::tempdir().unwrap());
+    let (path, settings) = (folder.path().join("run"), Settings::from(Sampler::gibbs()));
+    let settings = Settings { chains: 4, warmup: 200, draws: 2000, ..settings };
+    let description = || Description::new("ising", model.space(), &settings);
+    let mut writer = StoreWriter::create(&path, description(), false).unwrap();
+    let run = Run::new(&model, settings.clone()).observe_as_usual().start_from(vec![1; 4 * 36]);
+    run.go_into(&mut writer).unwrap();
+    drop(writer);
+    let read = || Summary::new("ising", &Stored::open(&path).unwrap().outcome().unwrap());
+    found(&read(), "asymmetric");
+    // What scouts of another run found stays with it until it goes on.
+    let by = Elsewhere { observable: "magnetisation".to_owned(), here: 0.9, there: -0.9 };
+    let scouts = Scouts { sent: 8, elsewhere: 3, by: Some(by) };
+    StoreWriter::put_scouts(&path, &scouts).unwrap();
+    assert_eq!(read().scouts, Some(scouts));
+    found(&read(), "elsewhere");
+    drop(StoreWriter::resume(&path, description()).unwrap());
+    assert_eq!(read().scouts, None);
 }
 
 #[test]
