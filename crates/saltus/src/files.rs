@@ -109,6 +109,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8], durability: Durability) -> io::Re
 }
 
 /// The same of content that stands in several places.
+#[cfg(feature = "zarr")]
 pub(crate) fn atomic_write_parts(
     path: &Path,
     parts: &[&[u8]],
