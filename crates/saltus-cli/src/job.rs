@@ -4,9 +4,10 @@ use crate::arguments::{
     ENSEMBLES, ModelArguments, RunArguments, SampleArguments, StoreArguments, Wanted,
 };
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::marginals::MARGINALS;
 use crate::observe::Observe;
-use crate::shard::{self, Part};
+use crate::shard::Part;
 use saltus::draws::observers::Marginals;
 use saltus::draws::trace::{MOST_JUDGED, Trace};
 use saltus::model::fixed_sum::FixedSum;
@@ -14,7 +15,7 @@ use saltus::store::{Description, Keep, StoreWriter, Stored};
 use saltus::zoo::{Given, Title};
 use saltus::{
     Choice, Ended, Method, Model, Observable, Outcome, Run, RunError, Seconds, Settings, Space,
-    choose,
+    choose, run,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -100,10 +101,10 @@ impl Job {
             ("--force", store.force && !arguments.writes_files()),
             ("--checkpoint-every", store.checkpoint_every.is_some()),
         ];
-        if let (Some(_), Some(option)) = (store.shard, arguments.temper.given()) {
-            return Err(Failure::Usage(format!(
-                "shards agree on a scale, not on temperatures: leave out {option}"
-            )));
+        if store.shard.is_some() && arguments.temper.keep_rungs.is_some() {
+            return Err(Failure::Usage(
+                "--keep-rungs is of a run in one piece: leave it out, or --shard".to_owned(),
+            ));
         }
         if store.shard.is_some() && (store.until_ess.is_some() || store.until_rhat.is_some()) {
             return Err(Failure::Usage(
@@ -224,14 +225,11 @@ impl Job {
     /// The same with the sampler that suits the model, if none was named.
     pub fn chosen<M: Model>(mut self, model: &M) -> Result<Self, Failure> {
         if let Some(ladders) = self.open.take() {
-            let mut choice = choose::choose(model, &self.settings);
-            if self.config.part.is_some() {
-                // Shards agree on a scale, not on temperatures.
-                choice.temper = None;
-            }
+            let choice = choose::choose(model, &self.settings);
             self.settings = choice.applied(self.settings);
             if choice.temper.is_some() {
                 self.settings.chains = ladders;
+                self.config.part = self.config.part.map(|part| Part { chains: ladders, ..part });
             }
             self.config.choice = Some(choice);
         }
@@ -247,12 +245,12 @@ impl Job {
         self
     }
 
-    /// The same of the part of the chains that was asked for, with the scale that all parts have.
+    /// The same of the part of the chains that was asked for, with the scale and the temperatures that all parts have.
     pub fn of_part<M: Model>(mut self, model: &M) -> Result<Self, Failure> {
         if let Some(part) = self.config.part {
             // What goes on by --resume is a part already.
             if self.settings.chains == part.chains {
-                self.settings.sampler.scale = shard::scale(model, &self.settings)?;
+                self.settings = run::pilot(model, &self.settings, None, |_| interrupt::control())?;
             }
             self.settings.chains = part.range().len();
         }

@@ -245,12 +245,16 @@ fn heading(title: &Title, space: &Space, job: &Job) -> String {
     };
     let beta =
         settings.beta.map_or(String::new(), |beta| format!(" at inverse temperature {beta}"));
-    let (chains, ladder) = match settings.temper {
+    let (chains, ladder) = match &settings.temper {
         None => (format!("{chains}{beta}, each with {warmup} steps"), String::new()),
         Some(temper) => {
             let rungs = match temper.rungs {
                 None => "as many rungs as suit, found in warm-up".to_owned(),
                 Some(rungs) => format!("{rungs} rungs"),
+            };
+            let rungs = match &temper.ladder {
+                None => rungs,
+                Some(ladder) => format!("{} rungs, found by the first ladders", ladder.betas.len()),
             };
             let each = format!("{chains} ladders{beta}, each with {warmup} scans");
             (each, format!("temper   {rungs}; draws are those of the highest\n"))

@@ -1,17 +1,13 @@
 //! A part of the chains of a run, for a process of its own: on another machine, or as a task of a cluster's queue.
 //!
-//! All parts must agree on the scale without hearing of each other. So every one tunes the same pilot first, the first
-//! chains of the run, and then all chains are warmed up and drawn with the scale that the pilot came to. The draws are
-//! the same bytes for any number of parts.
+//! All parts must agree on the scale and on temperatures without hearing of each other. So every one makes the same pilot
+//! first, of the first chains of the run ([`saltus::run::pilot`]), and then all chains are warmed up and drawn with what it
+//! came to. The draws are the same bytes for any number of parts.
 
-use saltus::{Model, Run, RunError, Settings};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-
-/// Chains of the pilot, if the run has as many.
-const PILOT: usize = 100;
 
 /// Part `index` of `of`, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,24 +85,6 @@ impl Part {
         let begin = |index: usize| (index as u128 * chains as u128 / of as u128) as usize;
         begin(index)..begin(index + 1)
     }
-}
-
-/// The scale that all parts run with: that of the pilot, unless it is fixed or there is none.
-pub fn scale<M: Model>(model: &M, whole: &Settings) -> Result<Option<f64>, RunError> {
-    let tuned = whole.sampler.traits(model.space()).scale.is_some();
-    if !tuned || whole.sampler.scale.is_some() {
-        return Ok(whole.sampler.scale);
-    }
-    let pilot = Settings {
-        chains: whole.chains.min(PILOT),
-        draws: 1,
-        thin: 1,
-        time_limit: None,
-        until_ess: None,
-        until_rhat: None,
-        ..whole.clone()
-    };
-    Ok(Run::new(model, pilot).go()?.scale)
 }
 
 #[cfg(test)]

@@ -33,7 +33,10 @@ pub fn exact(
             "draws": drawn,
         }))
     });
-    solved.map(|found| found.to_string()).map_err(|error| PyValueError::new_err(error.to_string()))
+    solved.map(|found| found.to_string()).map_err(|error| match error {
+        ExactError::Model(error) => of_model(&error),
+        error => PyValueError::new_err(error.to_string()),
+    })
 }
 
 /// The best states by annealing, as JSON. Ctrl-C stops it with what was found.

@@ -1,7 +1,7 @@
 //! Numbers of the library as numpy arrays.
 
 use numpy::ndarray::{Array2, Array3};
-use numpy::{IntoPyArray, PyArray2, PyArray3};
+use numpy::{IntoPyArray, PyArray2, PyArray3, PyReadonlyArray2};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -37,4 +37,14 @@ pub fn of_draws<'py>(
 
 fn shape(error: numpy::ndarray::ShapeError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
+}
+
+/// Rows of states without the sites that are fixed.
+pub fn free_sites(rows: &PyReadonlyArray2<'_, u8>, fixed: &[(usize, u8)]) -> Vec<u8> {
+    let rows = rows.as_array();
+    let is_free = |site: usize| !fixed.iter().any(|(one, _)| *one == site);
+    let free = |row: numpy::ndarray::ArrayView1<'_, u8>| -> Vec<u8> {
+        row.iter().enumerate().filter(|(site, _)| is_free(*site)).map(|(_, x)| *x).collect()
+    };
+    rows.rows().into_iter().flat_map(free).collect()
 }

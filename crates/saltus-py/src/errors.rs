@@ -5,7 +5,7 @@ use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyOSError, PyRuntimeError, PyValueError,
 };
 use saltus::store::StoreError;
-use saltus::{ModelError, RunError, StepFailure};
+use saltus::{Ended, ModelError, RunError, StepFailure};
 
 /// What went wrong in a thread that has no interpreter at hand.
 #[derive(Clone, Debug)]
@@ -53,6 +53,10 @@ pub fn of_model(error: &ModelError) -> PyErr {
 
 pub fn of_run(error: &RunError) -> PyErr {
     match error {
+        RunError::Model(error) => of_model(error),
+        RunError::Pilot(Ended::Failed { cause, .. }) => {
+            own_exception(cause).unwrap_or_else(|| PyRuntimeError::new_err(error.to_string()))
+        }
         RunError::Sink(_) => PyOSError::new_err(error.to_string()),
         RunError::Threads(_) | RunError::Panic(_) => PyRuntimeError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),

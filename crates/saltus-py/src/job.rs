@@ -20,6 +20,8 @@ pub struct Job {
     pub name: String,
     pub words: String,
     pub config: Value,
+    /// How its sampler was chosen, if it was.
+    pub choice: Option<Value>,
     pub settings: Settings,
     /// States that chains start from.
     pub starts: Option<Vec<u8>>,
@@ -112,7 +114,11 @@ impl Job {
                 StoreWriter::put_scouts(&place.path, scouts)?;
             }
         }
-        Ok(Finished::new(summary, self.words, outcome))
+        let mut finished = Finished::new(summary, self.words, outcome);
+        if let Some(choice) = self.choice {
+            finished.summary["choice"] = choice;
+        }
+        Ok(finished)
     }
 
     fn run_into_store(&self, mut run: Run<'_, Erased>, place: &Place) -> Result<Outcome, Problem> {

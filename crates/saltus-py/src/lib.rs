@@ -13,8 +13,10 @@ mod model;
 mod run;
 mod stored;
 
+use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use saltus::Control;
 
 /// The compiled part of saltus; use the package `saltus` instead.
 #[pymodule(gil_used = false)]
@@ -31,7 +33,7 @@ mod core {
     #[pymodule_export]
     use super::stored::{describe_store, merge_stores, read_store};
     #[pymodule_export]
-    use super::{choose, models, samplers};
+    use super::{choose, models, pilot, samplers};
 
     use pyo3::prelude::*;
 
@@ -47,20 +49,46 @@ fn models() -> Vec<(&'static str, &'static str)> {
     saltus::zoo::ModelSpec::ALL.to_vec()
 }
 
-/// Settings, as JSON, with the sampler that suits a model in place of theirs.
+/// Settings, as JSON, with the sampler and perhaps a ladder that suit a model in place of theirs; and how they were chosen.
 #[pyfunction]
 fn choose(
     py: Python<'_>,
     model: &model::CoreModel,
     settings: &str,
     evidence: Vec<(usize, u8)>,
-) -> PyResult<String> {
-    let invalid = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+) -> PyResult<(String, String)> {
     let settings: saltus::Settings = serde_json::from_str(settings).map_err(invalid)?;
     let model = model.clamped(&evidence).map_err(|error| errors::of_model(&error))?;
     let choice = py.detach(|| saltus::choose::choose(&model, &settings));
-    let chosen = saltus::Settings { sampler: choice.sampler, ..settings };
-    serde_json::to_string(&chosen).map_err(invalid)
+    let chosen = serde_json::to_string(&choice.applied(settings)).map_err(invalid)?;
+    Ok((chosen, serde_json::to_string(&choice).map_err(invalid)?))
+}
+
+/// Settings, as JSON, with the scale or the ladder that the first chains of a run come to: what all its parts have in common.
+#[pyfunction]
+#[pyo3(signature = (model, settings, evidence, init=None))]
+fn pilot(
+    py: Python<'_>,
+    model: &model::CoreModel,
+    settings: &str,
+    evidence: Vec<(usize, u8)>,
+    init: Option<PyReadonlyArray2<'_, u8>>,
+) -> PyResult<String> {
+    let settings: saltus::Settings = serde_json::from_str(settings).map_err(invalid)?;
+    let clamped = model.clamped(&evidence).map_err(|error| errors::of_model(&error))?;
+    let starts = init.map(|init| arrays::free_sites(&init, &evidence));
+    let settled = py.detach(|| {
+        saltus::run::pilot(&clamped, &settings, starts.as_deref(), |_| {
+            let interrupted = Python::attach(|py| py.check_signals().is_err());
+            if interrupted { Control::Stop } else { Control::Continue }
+        })
+    });
+    let settled = settled.map_err(|error| errors::of_run(&error))?;
+    serde_json::to_string(&settled).map_err(invalid)
+}
+
+fn invalid(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// Names of the samplers, and what each is.

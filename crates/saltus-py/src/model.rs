@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use saltus::model::erased::Erased;
 use saltus::model::polynomial::{Polynomial, Variables};
-use saltus::zoo::{Building, ModelSpec, Title, UseModel};
+use saltus::zoo::{Building, Extent, ModelSpec, Title, UseModel};
 use saltus::{
     Clamped, Differences, Edge, Factor, Factors, Model, ModelError, Pairwise, Rbm, Settings, Space,
     States,
@@ -25,6 +25,17 @@ pub struct CoreModel {
     pub(crate) words: String,
     /// From what a store can build it again.
     pub(crate) config: Value,
+}
+
+/// Fails if a model could not be in memory: asking for it would end the interpreter.
+fn fits(&Extent { sites, parameters, .. }: &Extent) -> Result<(), ModelError> {
+    let bytes = parameters.max(sites).saturating_mul(size_of::<f32>());
+    match Vec::<u8>::new().try_reserve_exact(bytes) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(ModelError::invalid(format!(
+            "{sites} sites with {parameters} parameters do not fit into memory"
+        ))),
+    }
 }
 
 struct Erase;
@@ -50,11 +61,16 @@ impl CoreModel {
         })
     }
 
-    /// From what a store can build it again, given the values of some sites.
-    pub(crate) fn config_given(&self, evidence: &[(usize, u8)]) -> Value {
+    /// From what a store can build it again, given the values of some sites, and how its sampler was chosen.
+    pub(crate) fn config_given(&self, evidence: &[(usize, u8)], choice: Option<&Value>) -> Value {
         let mut config = self.config.clone();
-        if let (Value::Object(entries), false) = (&mut config, evidence.is_empty()) {
-            entries.insert("evidence".to_owned(), json!(evidence));
+        if let Value::Object(entries) = &mut config {
+            if !evidence.is_empty() {
+                entries.insert("evidence".to_owned(), json!(evidence));
+            }
+            if let Some(choice) = choice {
+                entries.insert("choice".to_owned(), choice.clone());
+            }
         }
         config
     }
@@ -109,7 +125,8 @@ impl CoreModel {
             }
         }
         py.detach(|| {
-            let building = Building { seed, ..Building::default() };
+            let check = |extent: Extent| fits(&extent);
+            let building = Building { seed, check: Some(&check), ..Building::default() };
             let (title, model) = spec.build(&building, Erase)?;
             let config = json!({ "model": spec, "model_seed": seed });
             Ok(Self { model, name: title.name.to_owned(), words: title.words, config })

@@ -95,7 +95,7 @@ impl CoreRun {
     /// Starts a run: settings are JSON as stores keep them.
     #[new]
     #[pyo3(signature = (model, settings, *, evidence=Vec::new(), init=None, keep="states", store=None,
-                        replace=false, resume=false, checkpoint_every=None, first_chain=0))]
+                        replace=false, resume=false, checkpoint_every=None, first_chain=0, choice=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         model: &CoreModel,
@@ -108,6 +108,7 @@ impl CoreRun {
         resume: bool,
         checkpoint_every: Option<f64>,
         first_chain: usize,
+        choice: Option<&str>,
     ) -> PyResult<Self> {
         let settings: Settings = serde_json::from_str(settings)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -127,15 +128,9 @@ impl CoreRun {
             )));
         }
         let clamped = model.clamped(&evidence).map_err(|error| of_model(&error))?;
-        let fixed = |site: usize| evidence.iter().any(|(one, _)| *one == site);
-        let starts = init.map(|init| {
-            let init = init.as_array();
-            let rows = init.rows().into_iter();
-            let free = |row: numpy::ndarray::ArrayView1<'_, u8>| -> Vec<u8> {
-                row.iter().enumerate().filter(|(at, _)| !fixed(*at)).map(|(_, x)| *x).collect()
-            };
-            rows.flat_map(free).collect()
-        });
+        let starts = init.map(|init| arrays::free_sites(&init, &evidence));
+        let choice = choice.map(serde_json::from_str).transpose();
+        let choice = choice.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let trace = SharedTrace(Arc::new(Mutex::new(Trace::new(keep != Keep::None))));
         let shared = Arc::new(Shared {
             wish: Mutex::new(Wish::Go),
@@ -153,7 +148,8 @@ impl CoreRun {
             model: clamped,
             name: model.name.clone(),
             words: model.words.clone(),
-            config: model.config_given(&evidence),
+            config: model.config_given(&evidence, choice.as_ref()),
+            choice,
             settings,
             starts,
             first_chain,
@@ -328,8 +324,7 @@ fn states<'py>(
     let (chains, draws) = (trace.chains(), trace.draws());
     if let Some(path) = store {
         let read = || -> Result<Option<Vec<Vec<u8>>>, StoreError> {
-            let stored = Stored::open(path)?;
-            (0..chains).map(|chain| stored.states(chain, 0..draws)).collect()
+            Stored::open(path)?.states_of_all(0..draws)
         };
         let read = py.detach(read).map_err(|error| of_store(&error))?;
         let Some(read) = read else { return Ok(None) };

@@ -1,6 +1,7 @@
 """Runs over executors: the same bytes on any engine, with any number of workers, also after a retry."""
 
 import concurrent.futures
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import types
 
 import numpy as np
 import pytest
@@ -100,12 +102,30 @@ def test_a_killed_worker_is_made_good(expected):
     same(saltus.sample(model(), executor=Retrying(), **SETTINGS), expected)
 
 
+def test_ladders_stay_whole():
+    """Of tempered runs, ladders are what is spread: round trips and log Z are those of all of them."""
+    ring = Model.ising([0.1, -0.2, 0.3, 0.0], {(0, 1): 1.0, (1, 2): 1.0, (2, 3): 1.0, (0, 3): 1.0})
+    settings = {"draws": 300, "warmup": 400, "chains": 12, "seed": 3, "sampler": "gibbs", "temper": 4, "beta": 0.8}
+    results = []
+    for workers in (1, 3):
+        with concurrent.futures.ThreadPoolExecutor(workers) as executor:
+            results.append(saltus.sample(ring, executor=executor, **settings))
+    same(*results)
+    one, three = (saltus.summary(result)["tempering"] for result in results)
+    assert one == three and one["ensembles"] == 12 and one["round_trips"] > 0
+    states = np.array(list(itertools.product((0, 1), repeat=4)), dtype=np.uint8)
+    exact = np.log(np.exp(0.8 * ring.log_prob(states)).sum())
+    assert abs(one["log_z"] - exact) < 5 * one["log_z_se"]
+
+
 def test_what_executors_cannot_do():
     with pytest.raises(TypeError, match="submit"):
         saltus.sample(model(), executor=3)
     with concurrent.futures.ThreadPoolExecutor(1) as executor:
-        with pytest.raises(ValueError, match="leave these out"):
+        with pytest.raises(ValueError, match="executors know no stop"):
             saltus.sample(model(), executor=executor, stop={"ess": 3})
+        with pytest.raises(ValueError, match="blocking=False"):
+            saltus.sample(model(), executor=executor, blocking=False)
 
         def fail(X):
             raise KeyError("no")
@@ -147,17 +167,30 @@ def test_submitit(expected, tmp_path):
     same(saltus.sample(model(), executor=executor, **SETTINGS), expected)
 
 
-def test_ray(expected):
-    """Where it installs: it is not among the requirements."""
+def test_ray(expected, tmp_path):
+    """Where it is installed, also with a worker that is killed: its 240 MB are not among the requirements."""
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    flag = str(tmp_path / "killed")
+
+    def submit(fn, *arguments):
+        return ray.remote(fn).remote(*arguments).future()
+
+    def dying(task):
+        import threading
+        import time
+
+        if not os.path.exists(flag):
+            open(flag, "w").close()
+            threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGKILL)).start()
+            time.sleep(1)
+        return saltus._worker.run(task)
+
     try:
-
-        class Executor:
-            def submit(self, fn, *arguments):
-                return ray.remote(fn).remote(*arguments).future()
-
-        same(saltus.sample(model(), executor=Executor(), **SETTINGS), expected)
+        same(saltus.sample(model(), executor=types.SimpleNamespace(submit=submit), **SETTINGS), expected)
+        retried = types.SimpleNamespace(submit=lambda fn, task: submit(dying, task))
+        same(saltus.sample(model(), executor=retried, **SETTINGS), expected)
+        assert os.path.exists(flag)
     finally:
         ray.shutdown()
 

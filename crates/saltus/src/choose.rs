@@ -127,7 +127,7 @@ impl Choice {
     pub fn applied(&self, settings: Settings) -> Settings {
         Settings {
             sampler: self.sampler.clone(),
-            temper: settings.temper.or(self.temper),
+            temper: settings.temper.or_else(|| self.temper.clone()),
             ..settings
         }
     }

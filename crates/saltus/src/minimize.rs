@@ -340,7 +340,7 @@ impl<'a, M: Model> Minimize<'a, M> {
             let exact = Differences::Exact;
             let evaluated =
                 model.log_prob_and_diff(exact, states, &mut cache, &mut log_prob, &mut diff);
-            let failed = |error: ModelError| RunError::Panic(error.to_string());
+            let failed = RunError::Model;
             evaluated.map_err(failed)?;
             changes.extend(diff.iter().map(|change| f64::from(change.abs())));
             changes.extend(self.exchanges(&mut state, &mut cache, &mut rng).map_err(failed)?);

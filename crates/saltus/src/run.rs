@@ -5,6 +5,7 @@ mod block;
 mod checkpoint;
 mod driver;
 mod outcome;
+mod pilot;
 mod restraint;
 mod scouted;
 mod settings;
@@ -12,6 +13,7 @@ mod stop;
 
 pub use checkpoint::Checkpoint;
 pub use outcome::Outcome;
+pub use pilot::pilot;
 pub use scouted::{Elsewhere, Scouts};
 pub use settings::{RunError, Settings};
 
@@ -30,7 +32,7 @@ use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::SamplerError;
-use crate::temper::{self, Adapter, Ladder, LadderParts, NewBlock, RungObservable};
+use crate::temper::{self, Adapter, Ladder, LadderParts, NewBlock, RungObservable, Temper};
 use crate::workers::Workers;
 use block::{ChainResult, Moved, RunBlock, Taken};
 use driver::{Driver, Pace};
@@ -481,7 +483,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let resumed = self.resumed.as_ref().map(Checkpoint::draws);
         let chains = self.settings.chains;
         sink.begin(&Plan { space: &shown, chains, names: &names, resumed })?;
-        let adapter = self.settings.temper.map(|_| Adapter::new(self.ladder_plan()));
+        let adapter = self.settings.temper.as_ref().map(|_| Adapter::new(self.ladder_plan()));
         let log_z_offset = self.log_z_offset();
         let mut nobody = |_: Progress| Control::Continue;
         let monitor: &mut Monitor<'_> = match &mut self.monitor {
@@ -621,7 +623,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             let shown = model.shown_space();
             let made = catch_unwind(AssertUnwindSafe(|| {
                 let observers = observers.iter().map(|one| one.new_block(shown, count)).collect();
-                let block = match (base, settings.temper) {
+                let block = match (base, &settings.temper) {
                     (Some(base), Some(_)) => Moved::Ladder(Box::new(self.ladder(
                         base,
                         before + first_chain,
@@ -641,8 +643,11 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             Ok(RunBlock::new(model.clone(), block, taken.clone(), observers))
         };
         // A ladder has some eight chains of every ensemble.
-        let size = match settings.temper {
+        let size = match &settings.temper {
             None => self.block_size,
+            // Ensembles of a part of a run must not depend on who is beside them: a block that is evaluated afresh for one
+            // is for all.
+            Some(Temper { ladder: Some(_), .. }) => 1,
             Some(_) => self.block_size.div_ceil(8),
         };
         block_ranges(size, settings.chains).map(new_block).collect()
@@ -651,7 +656,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     /// Where the path to an inverse temperature begins, if the run is on one. That of π^β begins at
     /// uniform sites, which add nothing to it.
     fn base(&self) -> Option<Base> {
-        match (self.settings.beta, self.settings.temper) {
+        match (self.settings.beta, &self.settings.temper) {
             (Some(_), _) => Some(Base::uniform(self.model.space())),
             (None, Some(_)) => Some(self.model.base()),
             (None, None) => None,
@@ -662,7 +667,8 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let Settings { sampler, warmup, temper, beta, .. } = &self.settings;
         temper::Plan {
             warmup: *warmup,
-            rungs: temper.and_then(|temper| temper.rungs),
+            rungs: temper.as_ref().and_then(|temper| temper.rungs),
+            ladder: temper.as_ref().and_then(|temper| temper.ladder.clone()),
             top: beta.unwrap_or(1.0),
             scale: self.traits.scale,
             fixed_scale: sampler.scale,

@@ -47,6 +47,7 @@ mod merge;
 mod reader;
 mod shard;
 mod strip;
+mod tally_file;
 mod writer;
 
 #[cfg(test)]

@@ -43,15 +43,19 @@ pub(crate) use ensemble::{Ensemble, Swapped};
 pub use ladder::RungDraw;
 pub(crate) use ladder::{Ladder, LadderParts, NewBlock, RungObservable};
 pub use mbar::{Averages, Reweighting, Value};
+pub(crate) use report::Tally;
 pub use report::{LadderVerdict, TemperReport};
-pub(crate) use rungs::Rungs;
+pub use rungs::Rungs;
 
 use serde::{Deserialize, Serialize};
 
 /// How a run is tempered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Temper {
     /// Number of rungs, the base and the model among them; found in warm-up unless it is given.
     pub rungs: Option<usize>,
+    /// The ladder itself, if it was found before: by the pilot of a run in parts. Nothing is changed about it in warm-up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<Rungs>,
 }

@@ -54,7 +54,7 @@ pub const ENSEMBLES: usize = 16;
 impl TemperArguments {
     /// The settings with these temperatures; `chains` is what was asked for.
     pub fn apply(&self, settings: Settings, chains: Option<usize>) -> Settings {
-        let temper = self.temper.map(|RungsArgument(rungs)| Temper { rungs });
+        let temper = self.temper.map(|RungsArgument(rungs)| Temper { rungs, ladder: None });
         let chains = match temper {
             Some(_) => chains.unwrap_or(ENSEMBLES),
             None => settings.chains,

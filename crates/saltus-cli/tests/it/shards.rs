@@ -5,6 +5,8 @@ use crate::common::{Folder, Ran, saltus};
 use crate::folder::content;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 const LINE: &str = "sample potts --size 4 --values 3 --coupling 0.4 --chains 10 --warmup 150 \
                     --draws 60 --seed 7 --keep states --quiet";
@@ -17,9 +19,13 @@ fn done(line: &str) -> Ran {
 
 /// Runs all parts and merges them; the folder of the whole.
 fn in_parts(folder: &Folder, of: usize, options: &str) -> String {
+    merged(folder, of, &format!("{LINE} {options}"))
+}
+
+fn merged(folder: &Folder, of: usize, line: &str) -> String {
     let out = folder.path(&format!("run{of}"));
     for index in 0..of {
-        done(&format!("{LINE} {options} --out {out} --shard {index}/{of}"));
+        done(&format!("{line} --out {out} --shard {index}/{of}"));
     }
     // In any order.
     let parts: Vec<String> = (0..of).rev().map(|index| format!("{out}.{index}of{of}")).collect();
@@ -78,6 +84,30 @@ fn samplers_without_a_scale_need_no_pilot() {
     assert_eq!(draws(&plain), whole);
 }
 
+/// Ladders of temperatures: draws, round trips and log Z, also of a model whose chains are evaluated many at once.
+#[test]
+fn ladders_are_cut_into_shards_too() {
+    let tempering = |store: &str| {
+        let root = std::fs::read(Path::new(store).join("zarr.json")).unwrap();
+        let root: serde_json::Value = serde_json::from_slice(&root).unwrap();
+        root["attributes"]["tempering"].as_str().unwrap().to_owned()
+    };
+    let rbm =
+        LINE.replace("potts --size 4 --values 3 --coupling 0.4", "rbm --visible 12 --hidden 4");
+    for line in [
+        format!("{LINE} --sampler dlmc --temper"),
+        format!("{LINE} --sampler gibbs --temper 4 --beta 0.7"),
+        format!("{rbm} --sampler gibbs --temper 3"),
+    ] {
+        let folder = Folder::new();
+        let (one, four) = (merged(&folder, 1, &line), merged(&folder, 4, &line));
+        assert_eq!(draws(&four), draws(&one));
+        assert_eq!(tempering(&four), tempering(&one));
+        let told: serde_json::Value = serde_json::from_str(&tempering(&four)).unwrap();
+        assert_eq!((&told["ensembles"], &told["scans"]), (&10.into(), &60.into()));
+    }
+}
+
 #[test]
 fn a_shard_that_is_started_again_goes_on() {
     let folder = Folder::new();
@@ -106,5 +136,36 @@ fn what_does_not_belong_together_is_refused() {
         let ran = saltus(&line);
         assert_eq!(ran.code, 2, "{line}: {}", ran.err);
         assert!(ran.err.contains(sentence), "{line}: {}", ran.err);
+    }
+}
+
+/// As queues do it: SIGUSR1 or SIGTERM, and later the same line again.
+#[test]
+fn a_shard_that_is_told_to_stop_leaves_a_checkpoint_and_goes_on_later() {
+    let folder = Folder::new();
+    let line = "sample ising --size 12 --coupling 0.3 --chains 8 --warmup 300 --draws 50000 --seed 7 --sampler dlmc \
+                --quiet --shard 1/2 --out";
+    done(&format!("{line} {}", folder.path("whole")));
+    for signal in ["-TERM", "-USR1"] {
+        let line = format!("{line} {}", folder.path(signal));
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("saltus"))
+            .args(line.split_whitespace())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let part = folder.path(&format!("{signal}.1of2"));
+        // The warm-up is saved before the first draw.
+        while !Path::new(&part).join("checkpoint").exists() {
+            assert_eq!(child.try_wait().unwrap(), None);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let asked = Instant::now();
+        let told = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(told.success());
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{signal}");
+        assert!(asked.elapsed() < Duration::from_secs(10), "{signal}: {:?}", asked.elapsed());
+        done(&line);
+        assert_eq!(draws(&part), draws(&folder.path("whole.1of2")), "{signal}");
     }
 }

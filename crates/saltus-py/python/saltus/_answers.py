@@ -57,6 +57,7 @@ def log_z(
     >>> abs(found.value - exactly) < 5 * found.se
     True
     """
+    _model(model)
     if sampler == "auto":
         sampler = "gibbs" if model._core.is_sparse else "dlmc"
     result = sample(
@@ -106,6 +107,7 @@ def exact(model: Model, *, evidence: Any = None, draws: int = 0, seed: int = 0) 
     _model(model)
     fixed = _check.evidence(evidence, model.cards)
     count = _check.count("draws", draws, 0)
+    _check.fits(f"{count} draws of {model.sites} sites", count, 4 * model.sites)
     found = json.loads(_core.exact(model._core, fixed, count, _check.count("seed", seed, 0)))
     return Exact(
         log_z=found["log_z"],
@@ -158,19 +160,21 @@ def minimize(
         sampler = "gibbs" if model._core.is_sparse else "dlmc"
     for name in options:
         raise TypeError(_check.unknown("keyword", name, ["chains", "sweeps", "seconds", "sampler", "betas", "states"]))
-    if seconds is not None and not 0 < float(seconds) < 1e9:
-        raise ValueError(f"seconds must be positive, got {seconds}")
+    if betas is not None and (not isinstance(betas, (tuple, list)) or len(betas) != 2):
+        raise TypeError(f"betas must be the first and the last inverse temperature, got {betas!r}")
+    number = _check.count("chains", chains)
+    _check.fits(f"{number} chains of {model.sites} sites", number, model.sites + 500)
     found = json.loads(
         _core.minimize(
             model._core,
             json.dumps(_check.sampler(sampler)),
             evidence=_check.evidence(evidence, model.cards),
-            chains=_check.count("chains", chains),
+            chains=number,
             sweeps=_check.count("sweeps", sweeps),
-            seconds=None if seconds is None else float(seconds),
+            seconds=None if seconds is None else min(_check.number("seconds", seconds, 0), 1e9),
             seed=_check.seed(seed),
             threads=_check.threads(threads),
-            betas=None if betas is None else (float(betas[0]), float(betas[1])),
+            betas=None if betas is None else (_check.number("betas[0]", betas[0]), _check.number("betas[1]", betas[1])),
             states=_check.count("states", states),
         )
     )

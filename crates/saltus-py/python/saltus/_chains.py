@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from typing import Any
 
 import numpy as np
@@ -40,10 +39,17 @@ class Chains:
         threads: int | None = None,
         **options: Any,
     ) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"model must be a saltus.Model, got {type(model).__name__}")
+        for name in options:
+            if name not in _check.OPTIONS:
+                known = ["chains", "sampler", "seed", "init", "evidence", "threads", *_check.OPTIONS]
+                raise TypeError(_check.unknown("keyword", name, known))
         self.model = model
-        self.seed = secrets.randbits(32) if seed is None else _check.count("seed", seed, 0)
+        self.seed = _check.seed(seed)
         chosen = json.dumps(_check.sampler(sampler, **options))
         count = _check.count("chains", chains)
+        _check.fits(f"{count} chains of {model.sites} sites", count, model.sites + 500)
         starts = None if init is None else rows(_check.values("init", init, model.cards), count)
         self._core = _core.Chains(
             model._core,

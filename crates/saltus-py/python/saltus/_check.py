@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import math
 import operator
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,42 +23,76 @@ def unknown(kind: str, given: str, known: Iterable[str]) -> str:
     return f"unknown {kind} {given!r}{hint} (known: {', '.join(names)})"
 
 
-def count(name: str, value: Any, least: int = 1) -> int:
+def count(name: str, value: Any, least: int = 1, end: int = 1 << 63) -> int:
     """A whole number of at least ``least``."""
     try:
-        number = operator.index(value)
+        whole = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} must be a whole number, got {value!r}") from None
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}, got {number}")
-    if number >= 1 << 63:
-        raise ValueError(f"{name} is more than can be counted, got {number}")
-    return number
+    if whole < least:
+        raise ValueError(f"{name} must be at least {least}, got {whole}")
+    if whole >= end:
+        raise ValueError(f"{name} is more than can be counted, got {whole}")
+    return whole
+
+
+def number(name: str, value: Any, least: float = -math.inf) -> float:
+    """A finite number above ``least``."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
+    if not math.isfinite(found):
+        raise ValueError(f"{name} must be {'positive and ' if least == 0 else ''}finite, got {value}")
+    if found <= least:
+        raise ValueError(f"{name} must be {'positive' if least == 0 else f'above {least:g}'}, got {value}")
+    return found
+
+
+def fits(what: str, count: int, each: int) -> None:
+    """Fails if so many of so many bytes cannot be in memory: asking for them would end the interpreter."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return
+    if count * each > memory:
+        raise ValueError(f"{what} need {count * each / 2**30:.3g} GiB of memory, there are {memory / 2**30:.3g} GiB")
+
+
+def array_of(name: str, value: Any, what: str = "numbers") -> NDArray[Any]:
+    """An array of numbers of any kind."""
+    if hasattr(value, "toarray"):
+        value = value.toarray()
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be an array, its rows are of different lengths") from None
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold {what}, got {array.dtype}")
+    return array
 
 
 def numbers(name: str, value: Any, dimensions: tuple[int, ...]) -> NDArray[np.float32]:
     """An array of finite numbers with one of those numbers of dimensions."""
-    if hasattr(value, "toarray"):
-        value = value.toarray()
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must hold numbers, got {array.dtype}")
+    array = array_of(name, value)
     if array.ndim not in dimensions:
-        wanted = " or ".join(str(number) for number in dimensions)
-        raise ValueError(f"{name} must have {wanted} dimensions, got shape {array.shape}")
-    single = np.ascontiguousarray(array, dtype=np.float32)
+        wanted = " or ".join(str(dimension) for dimension in dimensions)
+        plural = "" if dimensions == (1,) else "s"
+        raise ValueError(f"{name} must have {wanted} dimension{plural}, got shape {array.shape}")
+    with np.errstate(over="ignore"):
+        single = np.ascontiguousarray(array, dtype=np.float32)
     if not np.isfinite(single).all():
-        raise ValueError(f"{name} holds NaN or an infinite number")
+        raise ValueError(f"{name} holds NaN, or a number that is infinite in single precision")
     return single
 
 
 def values(name: str, value: Any, cards: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Rows of states whose values exist."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must hold whole numbers, got {array.dtype}")
+    array = array_of(name, value, "whole numbers")
     if array.shape[-1:] != cards.shape or array.ndim not in (1, 2):
         raise ValueError(f"{name} must have shape (chains, {len(cards)}), got {array.shape}")
     array = np.atleast_2d(array)
@@ -76,7 +112,10 @@ def evidence(given: Any, cards: NDArray[np.int64]) -> list[tuple[int, int]]:
     if isinstance(given, Mapping):
         pairs = [(count("a site", site, 0), count("a value", value, 0)) for site, value in given.items()]
     else:
-        array = np.asarray(given, dtype=float)
+        try:
+            array = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise TypeError(f"evidence must be a dict of sites and values, or an array of numbers, got {given!r}") from None
         if array.shape != cards.shape:
             raise ValueError(f"evidence must have shape {cards.shape}, got {array.shape}")
         known = ~(np.isnan(array) | (array == -1))
@@ -89,10 +128,10 @@ def evidence(given: Any, cards: NDArray[np.int64]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _whole(number: float) -> int:
-    if number != int(number):
-        raise ValueError(f"evidence must hold whole numbers, got {number}")
-    return int(number)
+def _whole(value: float) -> int:
+    if not float(value).is_integer():
+        raise ValueError(f"evidence must hold whole numbers, got {value}")
+    return int(value)
 
 
 def sampler(
@@ -110,39 +149,41 @@ def sampler(
     if name == "auto":
         name = "dlmc"
     if name not in known:
-        raise ValueError(unknown("sampler", name, ["auto", *known]))
+        raise ValueError(unknown("sampler", str(name), ["auto", *known]))
     choices = {
         "weight": (weight, ("sqrt", "ratio", "min", "max", "sum")),
         "solver": (solver, ("interpolate", "euler", "exact")),
         "differences": (differences, ("taylor", "exact")),
     }
     chosen: dict[str, Any] = {"sampler": name}
-    for option, (value, allowed) in choices.items():
-        if value is not None:
-            if value not in allowed:
-                raise ValueError(unknown(option, str(value), allowed))
-            chosen[option] = value
+    for option, (word, allowed) in choices.items():
+        if word is not None:
+            if word not in allowed:
+                raise ValueError(unknown(option, str(word), allowed))
+            chosen[option] = word
     if ordinal is not None:
-        chosen["closeness"] = {"Ordinal": {"length": float(ordinal)}}
-    for option, number in (("scale", scale), ("target_acceptance", target_acceptance)):
-        if number is not None:
-            chosen[option] = float(number)
+        chosen["closeness"] = {"Ordinal": {"length": number("ordinal", ordinal)}}
+    for option, value in (("scale", scale), ("target_acceptance", target_acceptance)):
+        if value is not None:
+            chosen[option] = number(option, value)
     return chosen
+
+
+#: Keywords of `sampler`.
+OPTIONS = ("weight", "solver", "differences", "ordinal", "scale", "target_acceptance")
 
 
 def seed(given: int | None) -> int:
     """As asked, else a fresh one."""
     import secrets
 
-    return secrets.randbits(32) if given is None else count("seed", given, 0)
+    return secrets.randbits(32) if given is None else count("seed", given, 0, 1 << 64)
 
 
 def inverse_temperature(given: float) -> float | None:
     """A positive number; none for one, which is the model itself."""
-    number = float(given)
-    if not 0 < number < float("inf"):
-        raise ValueError(f"beta must be positive and finite, got {given}")
-    return None if number == 1 else number
+    beta = number("beta", given, 0)
+    return None if beta == 1 else beta
 
 
 def ladder(given: Any) -> dict[str, int | None] | None:
@@ -158,8 +199,6 @@ def ladder(given: Any) -> dict[str, int | None] | None:
 
 def threads(given: int | None) -> int | None:
     """As asked, else as SLURM or RAYON_NUM_THREADS say, else what the process may use."""
-    import os
-
     if given is not None:
         return count("threads", given)
     for name in ("SLURM_CPUS_PER_TASK", "RAYON_NUM_THREADS"):

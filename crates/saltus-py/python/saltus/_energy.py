@@ -27,6 +27,10 @@ def functions(
     """What the compiled part is given."""
     if not callable(fn):
         raise TypeError(f"fn must be a function of states, got {fn!r}")
+    if delta is not None and not callable(delta):
+        raise TypeError(f"delta must be a function of states, got {delta!r}")
+    if not isinstance(grad, str) and not callable(grad):
+        raise TypeError(f"grad must be 'auto', 'exact' or a function of states, got {grad!r}")
     numbers = _cards(cards, sites)
     if backend not in ("numpy", "torch", "jax"):
         raise ValueError(_check.unknown("backend", str(backend), ["numpy", "torch", "jax"]))
@@ -43,6 +47,11 @@ def functions(
             dtype = "uint8"
         elif backend != "numpy" and not automatic and most > 2:
             dtype = "int64"
+    elif not isinstance(dtype, str):
+        try:
+            dtype = np.dtype(dtype).name
+        except TypeError:
+            raise TypeError(f"dtype must name a type of numbers, got {dtype!r}") from None
     own = grad if callable(grad) else None
     value, gradient, changes = make(fn, own, delta, automatic, most if one_hot else None)
     return {"cards": numbers, "value": value, "dtype": dtype, "gradient": gradient, "delta": changes}
@@ -50,10 +59,13 @@ def functions(
 
 def _cards(cards: int | Sequence[int] | NDArray[Any], sites: int | None) -> list[int]:
     if np.ndim(cards) == 0:
+        card = _check.count("cards", cards)
         if sites is None:
             raise TypeError("cards is one number: sites must say for how many")
-        return [_check.count("cards", cards)] * _check.count("sites", sites)
-    numbers = [_check.count("cards", number) for number in np.asarray(cards).reshape(-1)]
+        number = _check.count("sites", sites)
+        _check.fits(f"{number} sites", number, 100)
+        return [card] * number
+    numbers = [_check.count("cards", number) for number in _check.array_of("cards", cards).reshape(-1)]
     if not numbers:
         raise ValueError("cards is empty: a model needs at least one site")
     if sites is not None and sites != len(numbers):
@@ -126,23 +138,29 @@ def _jax(fn: Function, grad: Function | None, delta: Function | None, automatic:
 
 
 def _torch(fn: Function, grad: Function | None, delta: Function | None, automatic: bool, values: int | None) -> Made:
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     def shown(X: NDArray[Any]) -> Any:
         tensor = torch.from_numpy(X)
         return tensor if values is None else torch.nn.functional.one_hot(tensor.long(), values).float()
 
-    def plain(tensor: Any) -> NDArray[Any]:
-        return np.asarray(tensor.detach().cpu().numpy())
+    def plain(tensor: Any) -> Any:
+        # What is no tensor is told of by whoever reads the answer.
+        return tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else tensor
 
     def value(X: NDArray[Any]) -> NDArray[Any]:
         with torch.no_grad():
-            return plain(fn(shown(X)))
+            answer: NDArray[Any] = plain(fn(shown(X)))
+            return answer
 
     def by_derivative(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         with torch.enable_grad():
             Y = shown(X).requires_grad_(True)
             log_prob = fn(Y)
+            if not isinstance(log_prob, torch.Tensor):
+                raise TypeError(f"the log probabilities of a model's function must be a tensor, got {type(log_prob).__name__}")
+            if not log_prob.requires_grad:
+                raise TypeError("torch sees no way from the rows to log π to differentiate along: grad='exact' needs none")
             (table,) = torch.autograd.grad(log_prob.sum(), Y)
         return plain(log_prob), plain(table)
 

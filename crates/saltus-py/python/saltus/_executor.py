@@ -1,7 +1,7 @@
 """Runs over any executor: processes, Dask, MPI, SLURM, Ray. Only ``submit(fn, task)`` and ``result()`` are called.
 
-All tasks must agree on the scale. So a pilot of the run's first chains tunes it, and then all chains are warmed up and drawn
-with what it came to. How chains are cut into tasks depends on their number alone, so that the draws are the same
+All tasks must agree on the scale, or on the ladder of temperatures. So a pilot of the run's first chains finds it, and then all
+chains are warmed up and drawn with what it came to. How chains are cut into tasks depends on their number alone, so that the draws are the same
 bytes on any engine with any number of workers.
 """
 
@@ -17,15 +17,15 @@ from typing import Any
 from saltus import _core, _result, _worker
 from saltus._model import Model
 
-#: Chains of the pilot, and chains of a task at least.
-PILOT, FEWEST = 100, 25
+#: Chains, or ladders of temperatures, of a task at least.
+FEWEST, FEWEST_LADDERS = 25, 2
 #: Tasks at most: as many workers can be busy.
 MOST = 64
 
 
-def cut(chains: int) -> list[range]:
+def cut(chains: int, is_tempered: bool = False) -> list[range]:
     """The chains of every task."""
-    tasks = max(1, min(MOST, chains // FEWEST))
+    tasks = max(1, min(MOST, chains // (FEWEST_LADDERS if is_tempered else FEWEST)))
     return [range(number * chains // tasks, (number + 1) * chains // tasks) for number in range(tasks)]
 
 
@@ -39,6 +39,7 @@ def sample(
     keep: str,
     store: str | os.PathLike[str] | None,
     replace: bool,
+    choice: str | None,
 ) -> Any:
     """The result of a run whose chains were made by an executor."""
     chains = settings["chains"]
@@ -47,27 +48,26 @@ def sample(
     if store is not None and os.path.exists(store) and not replace and os.listdir(store):
         raise FileExistsError(f"{os.fspath(store)} holds a run already: replace=True replaces it")
 
-    def task(first: int, count: int, pilot: bool = False, **changed: Any) -> bytes:
+    def task(first: int, count: int, pilot: bool = False) -> bytes:
         what = {"model": model, "evidence": evidence, "keep": keep, "first_chain": first, "pilot": pilot}
-        what["settings"] = json.dumps({**settings, "chains": count, **changed})
+        what["settings"] = json.dumps({**settings, "chains": count})
         what["init"] = None if init is None else init[first : first + count]
+        what["choice"] = choice
         return _worker.pack(what)
 
-    if settings.get("scale") is None:
-        pilot = executor.submit(_worker.run, task(0, min(PILOT, chains), pilot=True, draws=1, thin=1)).result()
-        scale = json.loads(pickle.loads(pilot))["scale"]
-        if scale is not None:
-            settings["scale"] = scale
-            settings.pop("target_acceptance", None)
-    futures = [executor.submit(_worker.run, task(part.start, len(part))) for part in cut(chains)]
+    # Made by a worker, too: the driver may be a small machine.
+    pilot = executor.submit(_worker.run, task(0, chains, pilot=True)).result()
+    settings = json.loads(pickle.loads(pilot))
+    parts = cut(chains, is_tempered=bool(settings.get("temper")))
+    futures = [executor.submit(_worker.run, task(part.start, len(part))) for part in parts]
     folder = tempfile.mkdtemp(prefix="saltus-")
     try:
-        parts = []
+        stores = []
         for number, future in enumerate(futures):
-            parts.append(os.path.join(folder, f"{number:04}"))
-            _worker.unpack(future.result(), parts[-1])
+            stores.append(os.path.join(folder, f"{number:04}"))
+            _worker.unpack(future.result(), stores[-1])
         whole = os.path.join(folder, "whole") if store is None else store
-        _core.merge_stores(parts, whole, replace)
+        _core.merge_stores(stores, whole, replace)
         raw = _core.read_store(whole)
         return _result.build(raw, _result.attributes(raw))
     finally:

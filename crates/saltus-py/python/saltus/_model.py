@@ -37,7 +37,7 @@ class Model:
         known = [model for model, _ in _core.models()]
         if name not in known:
             raise ValueError(_check.unknown("model", str(name), known))
-        plain = {option: _plain(value) for option, value in options.items() if value is not None}
+        plain = {option: _plain(option, value) for option, value in options.items() if value is not None}
         count = _check.count("seed", seed, 0)
         self._core = _by_name(name, plain, count)
         self._build, self._parameters = None, {}
@@ -92,7 +92,7 @@ class Model:
         model = cls._of(_potts, h=h, J=J)
         if alphabet is not None:
             most = int(model.cards.max())
-            if len(alphabet) != most:
+            if not isinstance(alphabet, str) or len(alphabet) != most:
                 raise ValueError(f"alphabet must have {most} letters, one for every value, got {alphabet!r}")
             model._alphabet = alphabet
         return model
@@ -148,6 +148,8 @@ class Model:
         """log π = −beta · E of a `dimod.BinaryQuadraticModel`; sites are in the order of ``bqm.variables``."""
         from saltus import dimod
 
+        if not hasattr(bqm, "spin"):
+            raise TypeError(f"bqm must be a dimod.BinaryQuadraticModel, got {type(bqm).__name__}")
         h, (rows, columns, quadratic), _ = dimod._vectors(bqm.spin, list(bqm.variables))
         pairs = {(int(i), int(j)): -beta * weight for i, j, weight in zip(rows, columns, quadratic)}
         return cls.ising(-beta * h, pairs)
@@ -284,27 +286,54 @@ def _by_name(name: str, options: Mapping[str, Any], seed: int) -> Core:
     try:
         return _core.Model.from_spec(json.dumps({name: options}), seed)
     except ValueError as error:
-        found = re.match(r"unknown field `(.*?)`, expected (.*?) at line", str(error))
+        found = re.match(r"unknown (field|variant) `(.*?)`, expected (.*?) at line", str(error))
         if found:
-            known = re.findall(r"`(.*?)`", found[2])
-            raise TypeError(_check.unknown(f"option of {name}", found[1], known)) from None
-        sentence = re.sub(r" at line 1 column \d+$", "", str(error))
+            kind, given, expected = found.groups()
+            known = re.findall(r"`(.*?)`", expected)
+            if kind == "field":
+                raise TypeError(_check.unknown(f"option of {name}", given, known)) from None
+            raise ValueError(_check.unknown(f"value of an option of {name}", given, known)) from None
+        sentence = re.sub(r" at line 1 column \d+$", "", str(error)).replace("--format", "format=")
         raise ValueError(sentence) from None
 
 
-def _plain(value: Any) -> Any:
+def _plain(option: str, value: Any) -> Any:
+    """An option as the registry reads it: numbers, words, paths; sizes also as ``8`` and ``(8, 8)``."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, np.generic):
-        return value.item()
-    return value
+        value = value.item()
+    if option == "size" and not isinstance(value, str):
+        lengths = value if isinstance(value, (tuple, list)) else [value]
+        return "x".join(str(_check.count("size", length)) for length in lengths)
+    if not isinstance(value, (bool, int, float, str)):
+        raise TypeError(f"{option} must be a number or a word, got {value!r}")
+    return _check.number(option, value) if isinstance(value, float) else value
+
+
+def _sites(name: str, scope: Any) -> list[int]:
+    """Sites that a key or a scope names."""
+    if isinstance(scope, (str, bytes)) or not hasattr(scope, "__iter__"):
+        raise TypeError(f"{name} must name sites, as (0, 1) does, got {scope!r}")
+    return [_check.count("a site", site, 0, 1 << 32) for site in scope]
+
+
+def _pair(scope: Any) -> tuple[int, int]:
+    sites = _sites("a key of J", scope)
+    if len(sites) != 2:
+        raise ValueError(f"a key of J must name two sites, got {scope!r}")
+    return sites[0], sites[1]
 
 
 def _couplings(J: Any, sites: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float32]]:
     """Ends and weights of every pair, once."""
     if isinstance(J, Mapping):
-        pairs = np.array([(_check.count("a site", i, 0), _check.count("a site", j, 0)) for i, j in J])
-        pairs = pairs.reshape(-1, 2)
+        listed = [_pair(scope) for scope in J]
+        twice = {(j, i) for i, j in listed if i != j}.intersection(listed)
+        if twice:
+            (i, j), *_ = sorted(twice)
+            raise ValueError(f"J has both ({i}, {j}) and ({j}, {i}): a pair is given once")
+        pairs = np.array(listed, dtype=np.int64).reshape(-1, 2)
         rows, columns = pairs[:, 0], pairs[:, 1]
         weights = _check.numbers("J", list(J.values()), (1,))
     else:
@@ -349,8 +378,8 @@ def _tables(J: Any, sites: int, values: int) -> dict[tuple[int, int], NDArray[np
         if all(np.ndim(table) == 0 for table in J.values()):
             return None
         tables: dict[tuple[int, int], NDArray[np.float64]] = {}
-        for (i, j), table in J.items():
-            i, j = _check.count("a site", i, 0), _check.count("a site", j, 0)
+        for scope, table in J.items():
+            i, j = _pair(scope)
             if i == j or max(i, j) >= sites:
                 raise ValueError(f"J[{i}, {j}] must couple two of {sites} sites")
             array = np.asarray(_check.numbers(f"J[{i}, {j}]", table, (2,)), dtype=np.float64)
@@ -381,13 +410,21 @@ def _tables(J: Any, sites: int, values: int) -> dict[tuple[int, int], NDArray[np
 
 
 def _factors(cards: Any, factors: Any, log: bool = False) -> Core:
-    values = [_check.count("a number of values", card) for card in np.asarray(cards).tolist()]
+    listed = _check.array_of("cards", cards)
+    if listed.ndim != 1:
+        raise ValueError(f"cards must have the number of values of every site, got shape {listed.shape}")
+    values = [_check.count("a number of values", card) for card in listed.tolist()]
+    if isinstance(factors, (str, bytes)) or not hasattr(factors, "__iter__"):
+        raise TypeError(f"factors must be a list of (scope, table), got {factors!r}")
     tables = []
-    for scope, table in factors:
-        sites = [_check.count("a site", site, 0) for site in scope]
+    for factor in factors:
+        if not isinstance(factor, (tuple, list)) or len(factor) != 2:
+            raise TypeError(f"a factor must be a pair (scope, table), got {factor!r}")
+        scope, table = factor
+        sites = _sites("the scope of a factor", scope)
         if sites and max(sites) >= len(values):
             raise ValueError(f"a factor names site {max(sites)}, but the last site is {len(values) - 1}")
-        array = np.asarray(table, dtype=np.float64)
+        array = _check.array_of(f"the factor of sites {sites}", table).astype(np.float64)
         shape = tuple(values[site] for site in sites)
         if array.shape != shape and array.shape != (int(np.prod(shape)),):
             raise ValueError(f"the factor of sites {sites} must have shape {shape}, got {array.shape}")
@@ -403,7 +440,9 @@ def _factors(cards: Any, factors: Any, log: bool = False) -> Core:
 def _polynomial(terms: Mapping[Any, float], sites: int | None = None, vartype: str = "SPIN") -> Core:
     if vartype not in ("SPIN", "BINARY"):
         raise ValueError(_check.unknown("vartype", str(vartype), ["SPIN", "BINARY"]))
-    listed = [([_check.count("a site", site, 0) for site in scope], float(c)) for scope, c in terms.items()]
+    if not isinstance(terms, Mapping):
+        raise TypeError(f"terms must be a dict of sites and coefficients, got {terms!r}")
+    listed = [(_sites("a key of terms", scope), _check.number("a coefficient", c)) for scope, c in terms.items()]
     least = 1 + max((site for scope, _ in listed for site in scope), default=0)
     count = least if sites is None else _check.count("sites", sites)
     return _core.Model.polynomial(count, listed, vartype == "SPIN")

@@ -84,6 +84,13 @@ def _words(raw: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _told(result: Any, what: str) -> Any:
+    attributes = getattr(result, "attrs", {})
+    if what not in attributes:
+        raise TypeError(f"result must be that of a run of saltus, got {type(result).__name__}")
+    return attributes[what]
+
+
 def verdict(result: Any) -> str:
     """What a run shows about itself, in words.
 
@@ -92,18 +99,18 @@ def verdict(result: Any) -> str:
     >>> print(saltus.verdict(result).splitlines()[1])
       fine: every chain moved
     """
-    return str(result.attrs["verdict"])
+    return str(_told(result, "verdict"))
 
 
 def findings(result: Any) -> list[dict[str, Any]]:
     """What deserves attention: a list of ``{"code": …, "sentence": …}`` with stable codes; empty if nothing does."""
-    found: list[dict[str, Any]] = json.loads(result.attrs["findings"])
+    found: list[dict[str, Any]] = json.loads(_told(result, "findings"))
     return found
 
 
 def summary(result: Any) -> dict[str, Any]:
     """The numbers of a run: the object that ``saltus sample --json`` prints."""
-    numbers: dict[str, Any] = json.loads(result.attrs["summary"])
+    numbers: dict[str, Any] = json.loads(_told(result, "summary"))
     return numbers
 
 
@@ -112,7 +119,7 @@ def page(result: Any, inner: str = "") -> str:
     warns = bool(findings(result))
     colour = "#b3541e" if warns else "#2e7d32"
     text = html.escape(verdict(result))
-    return f'<pre style="border-left:4px solid {colour};padding-left:.7em">{text}</pre>{inner}'
+    return f'<pre style="border-left:4px solid {colour};padding-left:.7em;white-space:pre-wrap">{text}</pre>{inner}'
 
 
 class Draws(dict):  # type: ignore[type-arg]
@@ -141,7 +148,7 @@ def _tree_class() -> Any:
     if _TREE is None:
         import xarray
 
-        class Tree(xarray.DataTree):
+        class DataTree(xarray.DataTree):
             """`xarray.DataTree` of a run, with its verdict on top."""
 
             __slots__ = ()
@@ -165,5 +172,5 @@ def _tree_class() -> Any:
                 inner = super()._repr_html_()
                 return page(self, inner) if "verdict" in self.attrs else inner
 
-        _TREE = Tree
+        _TREE = DataTree
     return _TREE

@@ -19,6 +19,8 @@ from saltus._model import Model
 
 #: Bytes of states that are kept in memory without being asked.
 MOST_KEPT = 1 << 30
+#: Ladders of temperatures, if nobody says how many.
+LADDERS = 16
 #: Seconds between two looks at a run, at signals and at the progress.
 HEARTBEAT = 0.1
 
@@ -52,7 +54,7 @@ class Run:
         return self._wait(timeout, None)
 
     def _wait(self, timeout: float | None, view: _progress.View | None) -> Any:
-        left = float("inf") if timeout is None else max(float(timeout), 0.0)
+        left = float("inf") if timeout is None else max(_check.number("timeout", timeout), 0.0)
         try:
             while not self._core.wait(min(HEARTBEAT, left)):
                 left -= HEARTBEAT
@@ -177,7 +179,8 @@ def sample(
         warmup: steps before them, during which the scale is tuned [3000 where one is, else a tenth of the draws].
         chains: number of chains [100].
         sampler: a name of ``saltus.samplers()``, or "auto": the one that suits the model best by a short trial, which
-            takes at most a twentieth of the warm-up; of a function, "dlmc".
+            takes at most a twentieth of the warm-up, with a ladder of temperatures where chains disagree without; of a
+            function, "dlmc". ``saltus.summary(result)["choice"]`` tells what was tried.
         seed: seed of all random streams; a fresh one by default, which the result names.
         init: states to start from, (chains, sites) or one for all, or an earlier result, which is gone on from.
         evidence: ``{site: value}``, or an array in which −1 and NaN are free.
@@ -196,7 +199,8 @@ def sample(
         callback: called with a dict several times a second; an exception stops the run and is raised.
         blocking: False returns a `Run` at once.
         executor: anything with ``submit(fn, task).result()``: the chains are made by its workers, and the draws do not
-            depend on which and how many these are. The scale is tuned on the first 100 chains.
+            depend on which and how many these are. The scale is tuned on the first 100 chains, temperatures on the first
+            16 ladders.
         options: weight, solver, differences, ordinal, scale, target_acceptance, as on the command line.
 
     >>> model = Model.ising(h=[0.2, -0.1, 0.0], J={(0, 1): 0.5, (1, 2): 0.5})
@@ -224,6 +228,7 @@ def sample(
         resume=resume,
         checkpoint_every=checkpoint_every,
         callback=callback,
+        blocking=blocking,
         executor=executor,
         options=options,
     )
@@ -261,24 +266,27 @@ def start(
     resume: bool,
     checkpoint_every: float | None,
     callback: Callback | None,
+    blocking: bool,
     executor: Any,
     options: dict[str, Any],
 ) -> Any:
     """Checks everything and starts a run; with an executor, the result."""
     for name in options:
-        known = ["weight", "solver", "differences", "ordinal", "scale", "target_acceptance"]
-        if name not in known:
-            raise TypeError(_check.unknown("keyword", name, [*KEYWORDS, *known]))
+        if name not in _check.OPTIONS:
+            raise TypeError(_check.unknown("keyword", name, [*KEYWORDS, *_check.OPTIONS]))
     options = {name: value for name, value in options.items() if value is not None}
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, got {callback!r}")
     if executor is not None:
         if not callable(getattr(executor, "submit", None)):
             raise TypeError(f"executor must have a method submit, got {type(executor).__name__}")
-        if resume or stop or callback is not None or temper is not None or beta != 1.0:
-            raise ValueError("executors know no resume, stop, callback, temper or beta: leave these out")
+        for name, given in (("resume", resume), ("stop", bool(stop)), ("callback", callback is not None)):
+            if given:
+                raise ValueError(f"executors know no {name}: workers do not see each other's chains")
+        if not blocking:
+            raise ValueError("executors know no blocking=False: submit the call itself to a thread")
     if store is None:
-        for name, given in (("resume", resume), ("replace", replace), ("checkpoint_every", checkpoint_every)):
+        for name, given in (("resume", resume), ("replace", replace), ("checkpoint_every", checkpoint_every is not None)):
             if given:
                 raise ValueError(f"{name} is about runs that are stored: name a folder by store=")
     if resume:
@@ -296,7 +304,7 @@ def start(
         settings["seed"] = _check.seed(seed)
         ladder, inverse = _check.ladder(temper), _check.inverse_temperature(beta)
         settings.update({"temper": ladder} if ladder else {}, **({"beta": inverse} if inverse else {}))
-        few = 16 if ladder else 100
+        few = LADDERS if ladder else 100
         settings["draws"] = 1000 if draws is None else _check.count("draws", draws)
         settings["chains"] = few if chains is None else _check.count("chains", chains)
         warmup = None if warmup is None else _check.count("warmup", warmup, 0)
@@ -306,13 +314,25 @@ def start(
         kind = type(model).__name__
         raise TypeError(f"model must be a saltus.Model, got {kind}: Model.from_log_prob makes one of a function")
     fixed = _check.evidence(evidence, model.cards)
+    choice = None
     if not resume:
         # What nobody chose suits the sampler and the model.
         if sampler == "auto" and not options and not model._is_of_functions():
             settings["warmup"] = 3000 if warmup is None else warmup
-            settings = json.loads(_core.choose(model._core, json.dumps(settings), fixed))
+            chosen, choice = _core.choose(model._core, json.dumps(settings), fixed)
+            settings = json.loads(chosen)
+            if chains is None and settings.get("temper"):
+                settings["chains"] = LADDERS
         settings["warmup"], settings["thin"] = model._core.steps(json.dumps(settings), warmup, thin)
     settings["threads"] = _check.threads(threads)
+    if checkpoint_every is not None:
+        checkpoint_every = _check.number("checkpoint_every", checkpoint_every, 0)
+    if keep is not None and keep not in ("none", "states", "bits"):
+        raise ValueError(_check.unknown("keep", str(keep), ["none", "states", "bits"]))
+    made = settings["chains"] * settings["draws"]
+    _check.fits(f"{settings['chains']} chains of {model.sites} sites", settings["chains"], model.sites + 500)
+    if store is None and not stop:
+        _check.fits(f"{made} draws without a store", made, 64 + (model.sites if keep in ("states", "bits") else 0))
     if keep is None:
         size = settings["chains"] * settings["draws"] * model.sites
         keep = "states" if size <= MOST_KEPT and store is None else "none"
@@ -323,7 +343,15 @@ def start(
         starts = rows(_check.values("init", init, model.cards), settings["chains"])
     if executor is not None:
         return _executor.sample(
-            executor, model, settings, evidence=fixed, init=starts, keep=keep, store=store, replace=replace
+            executor,
+            model,
+            settings,
+            evidence=fixed,
+            init=starts,
+            keep=keep,
+            store=store,
+            replace=replace,
+            choice=choice,
         )
     core = _core.Run(
         model._core,
@@ -335,6 +363,7 @@ def start(
         replace=replace,
         resume=resume,
         checkpoint_every=checkpoint_every,
+        choice=choice,
     )
     return Run(core, callback)
 
@@ -369,8 +398,10 @@ def _resumed(
 
 def _rules(stop: Mapping[str, float] | None) -> dict[str, Any]:
     rules: dict[str, Any] = {}
+    if stop is not None and not isinstance(stop, Mapping):
+        raise TypeError(f"stop must be a dict of rules, as {{'ess': 400}}, got {stop!r}")
     for name, value in (stop or {}).items():
-        number = float(value)
+        number = _check.number(f"stop[{name!r}]", value)
         if name == "seconds":
             if not 0 <= number < 1e12:
                 raise ValueError(f"seconds must be positive, got {value}")
@@ -393,6 +424,8 @@ def compare(
     >>> rows[0]["sampler"], rows[1]["ess_per_evaluation"] > rows[0]["ess_per_evaluation"]
     ('rwm', True)
     """
+    if isinstance(samplers, str) or not hasattr(samplers, "__iter__"):
+        raise TypeError(f"samplers must be a list of names, got {samplers!r}")
     columns = ["sampler", "acceptance", "scale", "rhat", "ess_per_second", "ess_per_evaluation", "converged"]
     settings = {"keep": "none", "seed": 0, **settings}
     numbers = [_result.summary(sample(model, sampler=name, **settings)) for name in samplers]

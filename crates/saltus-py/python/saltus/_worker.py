@@ -26,15 +26,13 @@ def pack(task: dict[str, Any]) -> bytes:
 
 
 def run(task: bytes) -> bytes:
-    """Runs a part of the chains and returns its store, or the scale of a pilot. The same task gives the same bytes."""
+    """Runs a part of the chains and returns its store, or the settings of all by a pilot. The same task gives the same bytes."""
     from saltus import _core
 
     what = pickle.loads(task)
-    arguments = {name: what[name] for name in ("evidence", "init", "keep", "first_chain")}
     if what["pilot"]:
-        pilot = _core.Run(what["model"]._core, what["settings"], **{**arguments, "keep": "none"})
-        pilot.wait()
-        return pickle.dumps(pilot.result()["summary"])
+        return pickle.dumps(_core.pilot(what["model"]._core, what["settings"], what["evidence"], what["init"]))
+    arguments = {name: what[name] for name in ("evidence", "init", "keep", "first_chain", "choice")}
     with tempfile.TemporaryDirectory(prefix="saltus-") as folder:
         store = os.path.join(folder, "part")
         part = _core.Run(what["model"]._core, what["settings"], store=store, **arguments)

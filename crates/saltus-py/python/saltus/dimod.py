@@ -6,7 +6,7 @@ import secrets
 import warnings
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import dimod
 import numpy as np
@@ -57,7 +57,7 @@ class SaltusSampler(dimod.Sampler, dimod.Initialized):  # type: ignore[name-defi
         beta_schedule_type: str = "geometric",
         seed: int | None = None,
         initial_states: Any = None,
-        initial_states_generator: str = "random",
+        initial_states_generator: Literal["none", "tile", "random"] = "random",
         interrupt_function: Callable[[], bool] | None = None,
         **unknown: Any,
     ) -> Any:

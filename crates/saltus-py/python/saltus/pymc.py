@@ -112,7 +112,7 @@ class Step(ArrayStepShared):  # type: ignore[misc, unused-ignore]
         return {**self.__dict__, "_chains": None, "_last": None}
 
     @staticmethod
-    def competence(var: Any) -> Competence:
+    def competence(var: Any, has_grad: bool = False) -> Competence:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Not chosen unless asked for."""
         return Competence.COMPATIBLE if _values_of(var) else Competence.INCOMPATIBLE
 

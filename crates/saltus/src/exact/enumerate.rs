@@ -1,6 +1,7 @@
 //! All states of a model, one after the other.
 
 use super::{Answer, ExactError};
+use crate::error::ModelError;
 use crate::math::log_sum_exp;
 use crate::model::Model;
 use crate::rng::ChainRng;
@@ -27,6 +28,10 @@ impl Listed {
             rows.enumerate().for_each(|(row, state)| write(space, number * BLOCK + row, state));
             let states = States::new(&block[..logs.len() * space.sites()], space.sites());
             model.log_prob(states, &mut cache, logs)?;
+            if logs.iter().any(|log| log.is_nan() || *log == f64::INFINITY) {
+                let reason = "log π is neither a number nor −∞ at some state".to_owned();
+                return Err(ModelError::Evaluation(reason).into());
+            }
         }
         let log_z = log_sum_exp(&logs);
         if log_z == f64::NEG_INFINITY {

@@ -13,7 +13,7 @@ use crate::engine::{self, Failed, Fingerprint};
 use crate::kernel::ScaleTraits;
 use crate::model::Model;
 use crate::stats::{Running, running_ess, running_rhat};
-use crate::temper::{Adapter, Measured, RungDraw, Rungs, TemperReport};
+use crate::temper::{Adapter, Measured, RungDraw, Rungs, Tally, TemperReport};
 use crate::tune::{Round, Tuner, round_lengths};
 use crate::workers::Workers;
 use std::sync::Arc;
@@ -186,10 +186,11 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
     /// What the ladder showed while draws were kept; none if there is no ladder or no draw.
     pub(super) fn tempering(&self) -> Option<TemperReport> {
         let ladders = || self.blocks.iter().filter_map(RunBlock::ladder);
-        let ensembles: Vec<_> = ladders().flat_map(|ladder| ladder.ensembles()).collect();
-        let rungs = ladders().next()?.rungs();
+        let ensembles = ladders().flat_map(|ladder| ladder.ensembles());
+        let sums = ensembles.map(|ensemble| ensemble.sums.clone()).collect();
+        let (rungs, offset) = (ladders().next()?.rungs().clone(), self.log_z_offset);
         let drawn = self.steps > self.settings.warmup;
-        drawn.then(|| TemperReport::new(rungs, &ensembles, self.log_z_offset))
+        drawn.then(|| TemperReport::new(Tally { rungs, offset, sums }))
     }
 
     /// The chains on all rungs, by ensemble, if they were kept.

@@ -1,6 +1,8 @@
 //! What a run is asked to do, and whether that can be done.
 
+use crate::control::Ended;
 use crate::draws::sink::SinkError;
+use crate::error::ModelError;
 use crate::kernel::KernelTraits;
 use crate::kernel::terms::Terms;
 use crate::model::Model;
@@ -139,6 +141,12 @@ pub enum RunError {
     /// An inverse temperature or a ladder that cannot be.
     #[error("{0}")]
     Temper(String),
+    /// The model could not be evaluated before the first step.
+    #[error(transparent)]
+    Model(ModelError),
+    /// The pilot of a run in parts failed.
+    #[error("the first chains, which find what all parts of the run have in common: {0}")]
+    Pilot(Ended),
     /// The checkpoint is not of this run.
     #[error("the checkpoint cannot be resumed: {0}")]
     Checkpoint(String),
@@ -254,7 +262,7 @@ impl Settings {
 
     /// Fails with a sentence if a kernel on these terms or its temperatures cannot move chains of a model.
     pub(super) fn on_terms<M: Model>(&self, model: &M, terms: &Terms) -> Result<(), SamplerError> {
-        let suits = match (self.temper, self.beta) {
+        let suits = match (&self.temper, self.beta) {
             (None, None) => &terms.suits,
             // Without a ladder nothing begins at independent sites.
             (None, Some(_)) if !model.sums().is_empty() => &terms.suits,
@@ -270,11 +278,20 @@ impl Settings {
         {
             return refused(format!("an inverse temperature must be positive, got {beta}"));
         }
-        let Some(temper) = self.temper else { return Ok(()) };
+        let Some(temper) = &self.temper else { return Ok(()) };
         if let Some(rungs) = temper.rungs
             && !(2..=MOST_RUNGS).contains(&rungs)
         {
             return refused(format!("a ladder has from 2 to {MOST_RUNGS} rungs, got {rungs}"));
+        }
+        if let Some(ladder) = &temper.ladder
+            && !(ladder.are_sound() && ladder.leads_to(self.beta.unwrap_or(1.0)))
+        {
+            return refused(
+                "a ladder rises from 0 to the inverse temperature of the run, with a scale for every rung and a shift \
+                 between any two"
+                    .to_owned(),
+            );
         }
         if traits.is_weighted {
             return refused(format!(

@@ -4,12 +4,14 @@ use super::{Description, StoreError, StoreWriter, Stored};
 use crate::control::{Ended, Seconds};
 use crate::draws::sink::{ChainDraws, Plan, STATISTICS, Saved, Sink, SinkError};
 use crate::run::Settings;
+use crate::temper::{Tally, TemperReport};
 use crate::tune::Round;
 use std::ops::Range;
 use std::path::Path;
 
-/// Draws of all chains that are in memory at once, about.
-const AT_ONCE: usize = 1 << 20;
+/// Bytes of draws that are in memory at once, about. Files of many draws are read again for every window of them, so that it is
+/// long.
+const AT_ONCE: usize = 1 << 27;
 
 /// Writes one store of the chains of several, in their order: complete runs of the same model with the same
 /// settings but for their number of chains. `config` takes the place of theirs. Draws are copied; what was said of single
@@ -28,7 +30,8 @@ pub fn merge(
     let mut writer = StoreWriter::create(path, description, replace)?;
     let (space, names) = (first.space(), first.names());
     writer.begin(&Plan { space, chains, names, resumed: None }).map_err(told)?;
-    let window = (AT_ONCE / (chains * (names.len() + space.sites() / 8)).max(1)).max(1);
+    let bytes: usize = parts.iter().map(Stored::bytes_of_draw).sum();
+    let window = (AT_ONCE / bytes.max(1)).max(1);
     for start in (0..first.draws()).step_by(window) {
         let draws = start..(start + window).min(first.draws());
         let taken = parts.iter().map(|part| part_of(part, draws.clone()));
@@ -37,11 +40,12 @@ pub fn merge(
     }
     let rounds = rounds(parts)?;
     let (seconds, threads) = timing(parts)?;
-    let ended = Ended::Complete;
-    let (scale, ended) = (first.scale(), Some(&ended));
-    let symmetric = first.is_symmetric();
+    let tempering = tempering(parts)?;
+    let (tempering, ended) = (tempering.as_ref(), Some(&Ended::Complete));
+    let scale = first.scale();
+    let (rounds, symmetric) = (&rounds, first.is_symmetric());
     let saved =
-        Saved { rounds: &rounds, scale, seconds, threads, symmetric, ended, ..Saved::default() };
+        Saved { rounds, scale, seconds, threads, tempering, symmetric, ended, ..Saved::default() };
     writer.save(&saved).map_err(told)
 }
 
@@ -84,15 +88,17 @@ fn part_of(part: &Stored, draws: Range<usize>) -> Result<Vec<ChainDraws>, StoreE
     let names: Vec<&str> = part.names().iter().map(String::as_str).chain(STATISTICS).collect();
     let series = names.iter().map(|name| part.numbers(name, 0..part.chains(), draws.clone()));
     let series: Vec<Vec<Vec<f64>>> = series.collect::<Result<_, _>>()?;
-    let of_chain = |chain: usize| {
+    let mut states = part.states_of_all(draws.clone())?.unwrap_or_default();
+    states.resize(part.chains(), Vec::new());
+    let of_chain = |(chain, states): (usize, Vec<u8>)| {
         let mut taken = ChainDraws::new(part.names().len());
         for draw in 0..draws.len() {
             taken.numbers.extend(series.iter().map(|series| series[chain][draw]));
         }
-        taken.states = part.states(chain, draws.clone())?.unwrap_or_default();
-        Ok(taken)
+        taken.states = states;
+        taken
     };
-    (0..part.chains()).map(of_chain).collect()
+    Ok(states.into_iter().enumerate().map(of_chain).collect())
 }
 
 /// The rounds of warm-up: acceptance over all chains.
@@ -108,6 +114,13 @@ fn rounds(parts: &[Stored]) -> Result<Vec<Round>, StoreError> {
         round.acceptance = all.iter().map(of_part).sum::<f64>() / chains;
     }
     Ok(joined)
+}
+
+/// What all ladders together showed, if there are any.
+fn tempering(parts: &[Stored]) -> Result<Option<TemperReport>, StoreError> {
+    let tallies: Vec<Option<Tally>> = parts.iter().map(Stored::tally).collect::<Result<_, _>>()?;
+    let tallies: Option<Vec<Tally>> = tallies.into_iter().collect();
+    Ok(tallies.and_then(Tally::joined).map(TemperReport::new))
 }
 
 /// The time of the slowest, and the threads of all: they ran side by side.

@@ -4,7 +4,7 @@ use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::Folder;
 use super::layout::{self, FORMAT, FileShape, POSTERIOR, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged};
 use super::strip::Number;
-use super::{StoreError, bits, checkpoint_file, digest, strip};
+use super::{StoreError, bits, checkpoint_file, digest, strip, tally_file};
 use crate::control::Ended;
 use crate::draws::sink::STATISTICS;
 use crate::draws::sites::{SiteCounts, Sites};
@@ -13,7 +13,7 @@ use crate::run::Scouts;
 use crate::run::{Checkpoint, Outcome};
 use crate::space::Space;
 use crate::stats::Overlap;
-use crate::temper::TemperReport;
+use crate::temper::{Tally, TemperReport};
 use crate::tune::Round;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -331,6 +331,32 @@ impl Stored {
         Ok(Some(if keep == Keep::Bits { bits::unpack(&rows, self.space.sites()) } else { rows }))
     }
 
+    /// The same of every chain. Files hold many chains, and each is read once.
+    pub fn states_of_all(&self, draws: Range<usize>) -> Result<Option<Vec<Vec<u8>>>, StoreError> {
+        let Some((path, _)) = self.states_path() else {
+            return Ok(None);
+        };
+        if draws.end > self.draws {
+            return Err(StoreError::Missing(format!(
+                "there are {} draws, not draw {}",
+                self.draws,
+                draws.end.saturating_sub(1)
+            )));
+        }
+        let mut all: Vec<Vec<u8>> = self.read(&path, 0..self.chains(), draws)?;
+        if self.known.run.keep == Keep::Bits {
+            all.iter_mut().for_each(|rows| *rows = bits::unpack(rows, self.space.sites()));
+        }
+        Ok(Some(all))
+    }
+
+    /// Bytes that a draw of all chains takes in memory.
+    pub(super) fn bytes_of_draw(&self) -> usize {
+        let states = self.states_path().map_or(0, |_| self.space.sites());
+        let numbers = self.names().len() + STATISTICS.len();
+        self.chains().saturating_mul(states + numbers * size_of::<f64>())
+    }
+
     /// The rounds of warm-up.
     pub fn warmup(&self) -> Result<Vec<Round>, StoreError> {
         let [steps, scale, acceptance] = ROUNDS.map(|name| -> Result<Vec<f64>, StoreError> {
@@ -360,6 +386,11 @@ impl Stored {
     /// Where the run can be resumed; none if it ended before the first checkpoint.
     pub fn checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
         checkpoint_file::read(&self.folder)
+    }
+
+    /// What the ladders of a part of a run counted.
+    pub(super) fn tally(&self) -> Result<Option<Tally>, StoreError> {
+        tally_file::read(&self.folder)
     }
 
     /// Wall time and threads.
@@ -437,7 +468,6 @@ impl Stored {
         let draws = (self.draws * self.chains()).max(1) as f64;
         let steps = draws * settings.thin as f64;
         let last = self.draws.saturating_sub(1)..self.draws;
-        let last_states = (0..self.chains()).map(|chain| self.states(chain, last.clone()));
         let traits = settings.sampler.traits(&self.space);
         Ok(Outcome {
             space: self.space.clone(),
@@ -456,7 +486,7 @@ impl Stored {
             rung_draws: None,
             symmetric: self.is_symmetric(),
             scouts: self.scouts()?,
-            last_states: last_states.filter_map(Result::transpose).collect::<Result<_, _>>()?,
+            last_states: self.states_of_all(last)?.unwrap_or_default(),
             trace,
             ended: self.ended().unwrap_or(Ended::Interrupted),
             settings,

@@ -5,7 +5,7 @@ use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::{self, Folder, Lock, failed};
 use super::layout::{self, FORMAT, GROUPS, damaged};
 use super::reader::{ROOT, SCOUTS, Stored, TIMING};
-use super::{StoreError, checkpoint_file, digest};
+use super::{StoreError, checkpoint_file, digest, tally_file};
 use crate::control::{Ended, Seconds};
 use crate::draws::observers::MarginalTable;
 use crate::draws::sink::{ChainDraws, Plan, Saved, Sink, SinkError};
@@ -242,7 +242,7 @@ fn clear(path: &Path) -> Result<(), StoreError> {
         }
     }
     // What makes it a store goes last.
-    for file in [checkpoint_file::CHECKPOINT, TIMING, SCOUTS, ROOT] {
+    for file in [checkpoint_file::CHECKPOINT, tally_file::TALLY, TIMING, SCOUTS, ROOT] {
         let file = path.join(file);
         if file.exists() {
             fs::remove_file(&file).map_err(|error| failed("remove", &file, &error))?;
@@ -302,6 +302,14 @@ impl Sink for StoreWriter {
         self.symmetric = saved.symmetric;
         self.ended = saved.ended.cloned();
         self.publish(saved.ended)?;
+        // Of a part of a run, what that of the whole follows from.
+        let is_part =
+            self.description.settings.temper.as_ref().is_some_and(|temper| temper.ladder.is_some());
+        if let Some(tally) = saved.tempering.and_then(|report| report.tally.as_ref())
+            && is_part
+        {
+            tally_file::write(&self.folder, tally)?;
+        }
         let arrays = self.arrays()?;
         arrays.draws_saved = arrays.draws;
         let timing = Timing { threads: saved.threads, seconds: saved.seconds };

@@ -31,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) warmup: usize,
     /// Rungs, if that is not left to the warm-up.
     pub(crate) rungs: Option<usize>,
+    /// The ladder itself, if it was found before.
+    pub(crate) ladder: Option<Rungs>,
     /// The highest inverse temperature.
     pub(crate) top: f64,
     pub(crate) scale: Option<ScaleTraits>,
@@ -82,8 +84,9 @@ impl Adapter {
     pub(crate) fn new(plan: Plan) -> Self {
         let scale = plan.fixed_scale.or(plan.scale.map(|scale| scale.initial)).unwrap_or(1.0);
         let intervals = plan.rungs.map_or(INTERVALS, |rungs| rungs - 1);
+        let even = || Rungs::even(intervals, plan.top, scale);
         let mut adapter = Self {
-            rungs: Arc::new(Rungs::even(intervals, plan.top, scale)),
+            rungs: Arc::new(plan.ladder.clone().unwrap_or_else(even)),
             stage: Stage::Round(0, 0),
             tuners: Vec::new(),
             passed: Vec::new(),
@@ -119,6 +122,9 @@ impl Adapter {
 
     /// Steps at each stop of the annealing; none if the warm-up is too short for it.
     fn annealing_steps(&self) -> usize {
+        if self.plan.ladder.is_some() {
+            return 0;
+        }
         (self.plan.warmup as f64 * ANNEALING) as usize / STOPS
     }
 
@@ -139,7 +145,7 @@ impl Adapter {
     }
 
     fn tunes(&self) -> bool {
-        self.plan.fixed_scale.is_none() && self.plan.scale.is_some()
+        self.plan.ladder.is_none() && self.plan.fixed_scale.is_none() && self.plan.scale.is_some()
     }
 
     fn tuner(&self, scale: f64, rounds: usize) -> Option<Tuner> {
@@ -248,6 +254,10 @@ impl Adapter {
     /// A round is done: the rungs are spread anew. Their number stays for the last round, so that all are
     /// seen before they are frozen.
     fn end_round(&mut self, round: usize) {
+        if self.plan.ladder.is_some() {
+            self.start_round(round + 1);
+            return;
+        }
         let scales = self.tuners.iter().map(Tuner::frozen).collect();
         self.set_scales(scales);
         let rejections = self.round.rejections();
@@ -284,6 +294,7 @@ mod tests {
         Plan {
             warmup,
             rungs: None,
+            ladder: None,
             top: 1.0,
             scale: None,
             fixed_scale: None,
@@ -348,6 +359,20 @@ mod tests {
                 adapter.take(&measure(&adapter.rungs().clone(), 12.0, part as u64));
             }
             assert_eq!(adapter.rungs().betas.len(), 5);
+        }
+    }
+    #[test]
+    fn a_ladder_that_is_given_stays_to_the_last_bit() {
+        let even = Rungs::even(3, 1.0, 0.3);
+        let given = Rungs { shifts: vec![0.1, -0.2, 0.4], ..even };
+        for warmup in [0, 30, 2000] {
+            let mut adapter = Adapter::new(Plan { ladder: Some(given.clone()), ..plan(warmup) });
+            let mut scans = 0;
+            while let Some(part) = adapter.part() {
+                scans += part;
+                adapter.take(&measure(&adapter.rungs().clone(), 12.0, part as u64));
+            }
+            assert_eq!((scans, &**adapter.rungs()), (warmup, &given));
         }
     }
 }

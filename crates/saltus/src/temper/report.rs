@@ -2,10 +2,11 @@
 //! fine.
 
 use super::barrier::{IDENTIFIED, between, cumulated, local, trips_per_scan};
-use super::ensemble::{Ensemble, Sums};
+use super::ensemble::Sums;
 use super::evidence::Evidence;
 use super::rungs::Rungs;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Fewer round trips than this share of what ideal exploration makes are too few.
 const SLOW: f64 = 0.1;
@@ -45,6 +46,45 @@ pub struct TemperReport {
     pub scales: Vec<f64>,
     /// Correlation of V = log π − log p before and after a step, on each rung from the second.
     pub autocorrelations: Vec<Option<f64>>,
+    /// About log Z of each rung less that of the one below, as the warm-up found it.
+    #[serde(default)]
+    pub shifts: Vec<f64>,
+    /// What all this was computed from, until it is written down elsewhere.
+    #[serde(skip)]
+    pub(crate) tally: Option<Arc<Tally>>,
+}
+
+/// What ensembles counted while draws were kept: from those of all parts of a run follows the report of the whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    pub(crate) rungs: Rungs,
+    /// Added to log Z, where the path does not lead to the model's own normaliser.
+    pub(crate) offset: f64,
+    /// Of every ensemble.
+    pub(crate) sums: Vec<Sums>,
+}
+
+impl Tally {
+    /// That of all ensembles of several, in their order; none unless they are whole and stood on the same rungs.
+    pub(crate) fn joined(parts: Vec<Self>) -> Option<Self> {
+        let is_whole = |part: &Self| {
+            let rungs = part.rungs.betas.len();
+            let whole = |sums: &Sums| sums.rungs.len() == rungs && sums.pairs.len() + 1 == rungs;
+            part.rungs.are_sound() && part.sums.iter().all(whole)
+        };
+        if !parts.iter().all(is_whole) {
+            return None;
+        }
+        let mut parts = parts.into_iter();
+        let mut all = parts.next()?;
+        for part in parts {
+            if part.rungs != all.rungs || part.offset != all.offset {
+                return None;
+            }
+            all.sums.extend(part.sums);
+        }
+        Some(all)
+    }
 }
 
 /// What to say of a ladder.
@@ -73,10 +113,10 @@ pub enum LadderVerdict {
 }
 
 impl TemperReport {
-    /// From all ensembles after their kept scans. `offset` is added to log Z, where the path does not lead
-    /// to the model's own normaliser.
-    pub(crate) fn new(rungs: &Rungs, ensembles: &[&Ensemble], offset: f64) -> Self {
-        let sums: Vec<&Sums> = ensembles.iter().map(|ensemble| &ensemble.sums).collect();
+    /// From all ensembles after their kept scans.
+    pub(crate) fn new(tally: Tally) -> Self {
+        let (rungs, offset) = (&tally.rungs, tally.offset);
+        let sums: Vec<&Sums> = tally.sums.iter().collect();
         let mut total = Sums::default();
         sums.iter().for_each(|sums| total.add(sums));
         let rejections = total.rejections();
@@ -92,15 +132,26 @@ impl TemperReport {
             log_z_se: evidence.standard_error,
             log_z_lower: evidence.bracket.map(|(lower, _)| lower + offset),
             log_z_upper: evidence.bracket.map(|(_, upper)| upper + offset),
-            ensembles: ensembles.len(),
+            ensembles: sums.len(),
             scans,
             local_barrier: local(&rungs.betas, &cumulated(rejections.iter().map(|r| between(*r)))),
             acceptances: of_rungs.clone().map(|rung| rung.acceptance / all_scans).collect(),
             scales: rungs.scales[1..].to_vec(),
             autocorrelations: of_rungs.map(|rung| rung.autocorrelation(total.scans)).collect(),
             betas: rungs.betas.clone(),
+            shifts: rungs.shifts.clone(),
             rejections,
+            tally: Some(Arc::new(tally)),
         }
+    }
+
+    /// The ladder, for other runs to stand on; none of one that was stored before there were shifts.
+    pub fn rungs(&self) -> Option<Rungs> {
+        let Self { betas, scales, shifts, .. } = self;
+        let lowest = scales.first().copied().into_iter();
+        let scales = lowest.chain(scales.iter().copied()).collect();
+        let rungs = Rungs { betas: betas.clone(), scales, shifts: shifts.clone() };
+        rungs.are_sound().then_some(rungs)
     }
 
     /// Whether the barrier is known: no swap is rarer than one in four.

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// Rungs from the base at b = 0 to the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Rungs {
+pub struct Rungs {
     /// Inverse temperatures, rising from 0.
-    pub(crate) betas: Vec<f64>,
+    pub betas: Vec<f64>,
     /// The kernel's scale on each; that of the lowest is not used.
-    pub(crate) scales: Vec<f64>,
+    pub scales: Vec<f64>,
     /// About log Z of each rung less that of the one below; any number keeps log Z right, and one that is
     /// close keeps its error small.
-    pub(crate) shifts: Vec<f64>,
+    pub shifts: Vec<f64>,
 }
 
 impl Rungs {
@@ -83,12 +83,18 @@ impl Rungs {
         rungs.min_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(1)
     }
 
+    /// Whether the highest stands at that inverse temperature, but for rounding.
+    pub(crate) fn leads_to(&self, beta: f64) -> bool {
+        self.betas.last().is_some_and(|top| (top - beta).abs() <= 1e-9 * beta)
+    }
+
     /// Whether rungs that were read from a file could be any.
-    pub(super) fn are_sound(&self) -> bool {
+    pub(crate) fn are_sound(&self) -> bool {
         let rungs = self.betas.len();
         rungs >= 2
             && self.scales.len() == rungs
             && self.shifts.len() == rungs - 1
+            && self.betas[0] == 0.0
             && self.betas.windows(2).all(|pair| pair[0] < pair[1])
             && self.scales.iter().all(|scale| *scale > 0.0 && scale.is_finite())
     }

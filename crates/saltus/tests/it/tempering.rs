@@ -202,7 +202,7 @@ fn what_cannot_be_tempered_is_refused() {
     let weighted = refused(settings(Sampler::dld(), 2, 10, 10));
     assert!(weighted.contains("weighs its draws"), "{weighted}");
     let one = Settings {
-        temper: Some(Temper { rungs: Some(1) }),
+        temper: Some(Temper { rungs: Some(1), ladder: None }),
         ..settings(Sampler::gibbs(), 2, 10, 10)
     };
     assert_eq!(refused(one), "a ladder has from 2 to 10000 rungs, got 1");
