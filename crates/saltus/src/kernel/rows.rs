@@ -158,11 +158,11 @@ impl<F: Formula> WithBalance for PrepareBy<'_, F> {
 
     fn with<W: Balance>(self) -> f64 {
         let Self { request, table, .. } = self;
-        let is_uniform = match &table.0 {
+        let is_plain = match &table.0 {
             Entries::Flips(_, space) => space.is_uniform(),
-            Entries::Values(rows) => rows.is_uniform(),
+            Entries::Values(rows) => rows.is_plain(),
         };
-        if is_uniform {
+        if is_plain {
             vectorised_and_fused(Prepare::<F, W, false> { request, table, with: PhantomData })
         } else {
             vectorised_and_fused(Prepare::<F, W, true> { request, table, with: PhantomData })
@@ -171,13 +171,13 @@ impl<F: Formula> WithBalance for PrepareBy<'_, F> {
 }
 
 /// The loop that makes the rows of a state.
-struct Prepare<'a, F, W, const MASKED: bool> {
+struct Prepare<'a, F, W, const GENERAL: bool> {
     request: Request<'a>,
     table: &'a mut RowTable,
     with: PhantomData<(F, W)>,
 }
 
-impl<F: Formula, W: Balance, const MASKED: bool> FusedLoop for Prepare<'_, F, W, MASKED> {
+impl<F: Formula, W: Balance, const GENERAL: bool> FusedLoop for Prepare<'_, F, W, GENERAL> {
     type Output = f64;
 
     #[inline(always)]
@@ -185,9 +185,9 @@ impl<F: Formula, W: Balance, const MASKED: bool> FusedLoop for Prepare<'_, F, W,
         let Request { h, from, diff, to } = self.request;
         match &mut self.table.0 {
             Entries::Flips(table, space) => {
-                flips::prepare::<A, F, W, MASKED>(h, from, diff, to, space.exists(), table)
+                flips::prepare::<A, F, W, GENERAL>(h, from, diff, to, space.exists(), table)
             }
-            Entries::Values(rows) => rows.prepare::<A, F, W, MASKED>(h, from, diff, to),
+            Entries::Values(rows) => rows.prepare::<A, F, W, GENERAL>(h, from, diff, to),
         }
     }
 }

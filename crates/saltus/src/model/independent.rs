@@ -161,9 +161,15 @@ impl Model for Independent {
         log_prob: &mut [f64],
         diff: &mut [f32],
     ) -> Result<(), ModelError> {
-        self.log_prob(states, cache, log_prob)?;
-        for (state, diff) in states.rows().zip(diff.chunks_exact_mut(self.space().diff_len())) {
+        let length = self.space().diff_len();
+        let tables = diff.chunks_exact_mut(length).zip(log_prob);
+        for (state, (diff, log_prob)) in states.rows().zip(tables) {
             self.base.diff(state, &mut cache.here, diff);
+            // With more than two values the weights of the state have just been looked up.
+            *log_prob = match self.space().is_binary() {
+                true => self.base.log_weight(state),
+                false => cache.here.iter().map(|weight| f64::from(*weight)).sum(),
+            };
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ fn check<M: Model>(name: &str, model: &M, kinds: &[Differences], methods: &[(Met
     let estimate = |method: Method, thin: usize, differences: Differences| {
         let settings = Settings {
             sampler: Sampler { differences, ..method.into() },
-            chains: 30,
+            chains: 16,
             warmup: 1500 * thin,
             draws: 1500,
             thin,

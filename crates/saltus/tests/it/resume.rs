@@ -124,7 +124,7 @@ fn every_sampler<M: Model>(name: &str, model: &M) {
                 sampler: Sampler { differences, ..method.into() },
                 chains: 3,
                 warmup: 1130,
-                draws: 700,
+                draws: 400,
                 thin: 3,
                 seed: 5,
                 threads: Some(2),

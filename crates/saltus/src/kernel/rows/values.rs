@@ -32,9 +32,9 @@ impl ValueRows {
     }
 
     /// Makes the rows of `from` and returns the logarithm of the probability that they lead to `to`;
-    /// NaN if a difference is. `MASKED` if some values do not exist at some sites.
+    /// NaN if a difference is. `GENERAL` if some values do not exist at some sites, or some are closer than others.
     #[inline(always)]
-    pub(super) fn prepare<A: Arithmetic, F: Formula, W: Balance, const MASKED: bool>(
+    pub(super) fn prepare<A: Arithmetic, F: Formula, W: Balance, const GENERAL: bool>(
         &mut self,
         h: f32,
         from: &[u8],
@@ -44,6 +44,7 @@ impl ValueRows {
         let Self { probabilities, totals, space, closeness } = self;
         let (sites, values) = (from.len(), space.values());
         let exists = space.exists();
+        let masked = GENERAL && !space.is_uniform();
         let mut nans = 0u32;
         for start in (0..sites).step_by(TILE) {
             let length = TILE.min(sites - start);
@@ -56,7 +57,7 @@ impl ValueRows {
                 for site in 0..length {
                     entries[site] = W::power::<A>(hold(diff[site]));
                     let mut weight = W::weight(entries[site]);
-                    if MASKED {
+                    if masked {
                         weight = select(exists[value * sites + start + site] != 0, weight, 0.0);
                     }
                     total[site] += weight;
@@ -71,7 +72,7 @@ impl ValueRows {
             let moved = &mut [0.0f32; TILE][..length];
             let times = &mut [h; TILE][..length];
             for value in 0..values {
-                if !closeness.is_empty() {
+                if GENERAL && !closeness.is_empty() {
                     for site in 0..length {
                         times[site] = h * closeness[own[site].abs_diff(value as i32) as usize];
                     }
@@ -79,11 +80,13 @@ impl ValueRows {
                 let entries = &mut probabilities[value * sites + start..][..length];
                 for site in 0..length {
                     let power = entries[site];
+                    // One number for all, unless some values are closer than others.
+                    let time = if GENERAL { times[site] } else { h };
                     let (there, mut keep) =
-                        F::move_and_keep::<A, W>(times[site], power, total[site], inverse[site]);
+                        F::move_and_keep::<A, W>(time, power, total[site], inverse[site]);
                     let is_own = own[site] == value as i32;
                     let mut there = larger(there, SMALLEST);
-                    if MASKED {
+                    if masked {
                         let is_there = exists[value * sites + start + site] != 0;
                         there = select(is_there, there, 0.0);
                         keep = select(is_there, keep, 0.0);
@@ -94,7 +97,7 @@ impl ValueRows {
                     moved[site] += select(is_own, 0.0, there);
                 }
             }
-            if MASKED {
+            if masked {
                 // What has one value keeps it, whatever the formula makes of nothing else.
                 for site in 0..length {
                     let alone = space.values_at(start + site) == 1;
@@ -116,7 +119,7 @@ impl ValueRows {
                     let entries = &mut probabilities[value * sites + start..][..length];
                     for site in 0..length {
                         let mut entry = larger(entries[site] * inverse[site], SMALLEST);
-                        if MASKED {
+                        if masked {
                             entry = select(entries[site] != 0.0, entry, 0.0);
                         }
                         entries[site] = entry;
@@ -202,8 +205,9 @@ impl ValueRows {
         self.log_prob_of(proposed)
     }
 
-    pub(super) fn is_uniform(&self) -> bool {
-        self.space.is_uniform()
+    /// Whether every site has all values, and all are alike.
+    pub(super) fn is_plain(&self) -> bool {
+        self.space.is_uniform() && self.closeness.is_empty()
     }
 
     #[inline(always)]
