@@ -20,7 +20,8 @@ def spins(name, sites, pairs, weights, saltus=None, waits=True, sampler="gibbs",
         # Energies: p ∝ e^−E.
         file.writelines(f"{i} {j} {-w:.9g}\n" for (i, j), w in zip(pairs, weights))
     words = saltus or [f"FOLDER/{name}.coo"]
-    models[name] = {"file": name + ".npz", "saltus": words, "waits": waits, "sampler": sampler, "waiting": waiting}
+    models[name] = {"file": name + ".npz", "saltus": words, "waits": waits, "sampler": sampler, "waiting": waiting,
+                    "sites": int(sites), "edges": len(pairs)}
 
 
 def grid(shape, periodic):
@@ -79,7 +80,7 @@ sites = 100 if quick else 1000
 pairs = np.stack(np.triu_indices(sites, 1), 1)
 normal = rng.normal(size=len(pairs)) / np.sqrt(sites)
 spins("sk-1", sites, pairs, normal)
-spins("sk-third", sites, pairs, normal / 3)
+spins("sk-3", sites, pairs, 3 * normal, waits=False)
 
 # Values 0 … q − 1, log π = Σ J [x = x′].
 side, values = (10, 4) if quick else (30, 8)
@@ -87,6 +88,7 @@ pairs = grid((side, side), False)
 np.savez(os.path.join(folder, "potts.npz"), kind="potts", sites=side * side, values=values, pairs=pairs, weights=uniform(pairs, 0.8))
 models["potts"] = {
     "file": "potts.npz", "waits": True, "sampler": "gibbs", "waiting": "gibbs",
+    "sites": side * side, "edges": len(pairs),
     "saltus": ["potts", "--size", f"{side}x{side}", "--values", str(values), "--coupling", "0.8"],
 }
 
@@ -101,6 +103,7 @@ with open(os.path.join(folder, "dca.dat"), "w") as file:
     file.writelines(f"h {i} {a} 0\n" for i in range(sites) for a in range(values))
 models["dca"] = {
     "file": "dca.npz", "saltus": ["FOLDER/dca.dat", "--format", "dca"], "waits": False, "sampler": "gibbs", "waiting": "gibbs",
+    "sites": sites, "edges": len(pairs),
 }
 
 # log π = b·v + Σ softplus(c + W v) of the visible bits.
@@ -117,6 +120,7 @@ with open(os.path.join(folder, "rbm.safetensors"), "wb") as file:
     file.write(len(text).to_bytes(8, "little") + text + data)
 models["rbm"] = {
     "file": "rbm.npz", "saltus": ["rbm", "--weights", "FOLDER/rbm.safetensors"], "waits": True, "sampler": "dlmc", "waiting": "dlmc",
+    "sites": visible, "edges": visible * hidden,
 }
 
 print(json.dumps(models))

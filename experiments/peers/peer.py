@@ -147,33 +147,28 @@ class Torch:
         return self.visible.numpy().astype("int8")
 
 
-class TorchTables:
-    """Gibbs of a Potts model with a table per pair, site by site for all chains at once, as adabmDCA does on torch."""
+class AdabmDCA:
+    """Gibbs of a Potts model with a table per pair by adabmDCA, on torch: as many random sites as there are, each in all chains at once."""
 
     kinds = ("tables",)
 
     def __init__(self, model, chains):
         import torch
+        from adabmDCA.sampling import gibbs_sampling
 
-        self.torch = torch
         torch.set_num_threads(1)
+        self.gibbs_sampling, self.torch = gibbs_sampling, torch
         sites, values = int(model["sites"]), int(model["values"])
         couplings = torch.zeros(sites, values, sites, values)
         for (i, j), table in zip(model["pairs"], model["tables"]):
             couplings[i, :, j, :] = torch.from_numpy(table)
             couplings[j, :, i, :] = torch.from_numpy(table.T.copy())
-        self.couplings = couplings.reshape(sites, values, sites * values)
+        self.parameters = {"bias": torch.zeros(sites, values), "coupling_matrix": couplings}
         self.states = torch.nn.functional.one_hot(torch.randint(values, (chains, sites)), values).float()
 
     def sweep(self, sweeps):
-        torch = self.torch
-        chains, sites, values = self.states.shape
-        with torch.no_grad():
-            for _ in range(sweeps):
-                for site in torch.randperm(sites):
-                    logits = self.states.reshape(chains, -1) @ self.couplings[site].T
-                    drawn = torch.multinomial(torch.softmax(logits, -1), 1)
-                    self.states[:, site] = torch.nn.functional.one_hot(drawn[:, 0], values).float()
+        with self.torch.no_grad():
+            self.states = self.gibbs_sampling(self.states, self.parameters, sweeps)
         return self.states.argmax(-1).numpy().astype("int8")
 
 
@@ -272,7 +267,7 @@ def main():
         return
     import numpy as np
 
-    libraries = {"dwave": [Dwave], "openjij": [OpenJij], "thrml": [Thrml], "hamon": [Hamon], "torch": [Torch, TorchTables]}
+    libraries = {"dwave": [Dwave], "openjij": [OpenJij], "thrml": [Thrml], "hamon": [Hamon], "torch": [Torch], "adabmDCA": [AdabmDCA]}
     model, options = dict(np.load(file)), json.loads(options)
     for one in libraries[library]:
         if str(model["kind"]) in one.kinds:

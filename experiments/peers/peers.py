@@ -3,10 +3,11 @@
     cargo build --release
     python experiments/peers/peers.py target/release/saltus --out experiments/results/DATE-peers
 
-Installs dwave-samplers, OpenJij, thrml and hamon from PyPI into target/peers; torch is used where it is installed there. Every
-sampler makes Gibbs or heat-bath sweeps of 100 chains on one thread of one processor. Two questions are asked:
+Installs dwave-samplers, OpenJij, thrml, hamon, torch and adabmDCA from PyPI into target/peers. Every
+sampler makes Gibbs or heat-bath sweeps of 100 chains on one thread of one processor. Three questions are asked:
 
 * what a site update costs: nanoseconds, from sweeps after everything is compiled and warm;
+* what a step of dlmc and of pas costs on each graph: nanoseconds per edge;
 * how long somebody waits: seconds from the start of a process to 1,000 effective draws, by ArviZ, of the slower of log π and the
   magnetisation, with start, compilation, reading the model and warm-up.
 
@@ -26,9 +27,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VENV = ROOT / "target" / "peers"
-PACKAGES = ["numpy", "arviz<1", "matplotlib", "dwave-samplers", "openjij", "thrml", "hamon"]
+PACKAGES = ["numpy", "arviz<1", "matplotlib", "dwave-samplers", "openjij", "thrml", "hamon", "torch", "adabmDCA"]
 CHAINS = 100
 WANTED = 1000
+STEPS = ["dlmc", "dmala", "pas"]
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -97,6 +99,12 @@ def update_of_saltus(binary, words, sampler, quick):
     return {"ns": least}
 
 
+def step_of_saltus(binary, words, sampler, model, quick):
+    """Nanoseconds per edge and step."""
+    pace = update_of_saltus(binary, words, sampler, quick)
+    return pace if "missing" in pace else {"ns": pace["ns"] * model["sites"] / model["edges"]}
+
+
 def wait_for_saltus(python, binary, words, sampler, quick):
     """Seconds to 1,000 effective draws: of the shortest run, in steps of two, that has them."""
     draws = 16
@@ -144,6 +152,9 @@ def main():
     arguments.add_argument("--out", type=Path)
     arguments.add_argument("--quick", action="store_true")
     arguments.add_argument("--no-install", action="store_true")
+    arguments.add_argument("--no-waits", action="store_true", help="only what updates and steps cost")
+    arguments.add_argument("--libraries", nargs="*", metavar="LIBRARY", help="these peers alone")
+    arguments.add_argument("--only", nargs="+", metavar="MODEL", help="these models; answers join those that are there")
     asked = arguments.parse_args()
     binary = Path(asked.binary).resolve()
     python = VENV / "bin" / "python" if asked.no_install else install()
@@ -153,8 +164,11 @@ def main():
             capture_output=True, text=True, check=True,
         )
         models = json.loads(made.stdout)
-        libraries = ["saltus", "dwave", "openjij", "thrml", "hamon", "torch"]
-        updates, waits = {}, {}
+        models = {name: model for name, model in models.items() if not asked.only or name in asked.only}
+        libraries = ["saltus", "dwave", "openjij", "thrml", "hamon", "torch", "adabmDCA"]
+        if asked.libraries is not None:
+            libraries = ["saltus", *(one for one in libraries if one in asked.libraries)]
+        updates, steps, waits = {}, {}, {}
         for name, model in models.items():
             words = [word.replace("FOLDER", folder) for word in model["saltus"]]
             file, sampler = os.path.join(folder, model["file"]), model["sampler"]
@@ -162,7 +176,9 @@ def main():
             for library in libraries[1:]:
                 row[library] = peer(python, "update", library, file, chains=CHAINS, quick=asked.quick)
             print(f"{name}: " + ", ".join(f"{k} {v['ns']:.3g} ns" for k, v in row.items() if "ns" in v), file=sys.stderr)
-            if not model["waits"]:
+            steps[name] = {one: step_of_saltus(binary, words, one, model, asked.quick) for one in STEPS if model["edges"]}
+            print(f"{name}: " + ", ".join(f"{k} {v['ns']:.3g} ns per edge" for k, v in steps[name].items() if "ns" in v), file=sys.stderr)
+            if asked.no_waits or not model["waits"]:
                 continue
             row = waits[name] = {"saltus": wait_for_saltus(python, binary, words, model["waiting"], asked.quick)}
             for library in libraries[1:]:
@@ -171,12 +187,16 @@ def main():
     version = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
     print(f"{version}; {computer()}; one thread, {CHAINS} chains")
     table("A site update", updates, "ns", libraries, "Nanoseconds per site and sweep; – where a library has no such model.")
+    table("A step of samplers that look at all sites", steps, "ns", STEPS, "Nanoseconds per edge and step of saltus.")
     table("From nothing to 1,000 effective draws", waits, "seconds", libraries, "Seconds, from the start of the process.")
     if asked.out:
         asked.out.mkdir(parents=True, exist_ok=True)
-        whole = {"version": version, "computer": computer(), "updates": updates, "waits": waits}
-        (asked.out / "peers.json").write_text(json.dumps(whole, indent=1) + "\n")
-        subprocess.run([python, HERE / "picture.py", asked.out / "peers.json", asked.out / "peers.svg"], check=True)
+        file = asked.out / "peers.json"
+        before = json.loads(file.read_text()) if asked.only and file.exists() else {}
+        answers = {"updates": updates, "steps": steps, "waits": waits}
+        answers = {part: {**before.get(part, {}), **new} for part, new in answers.items()}
+        file.write_text(json.dumps({"version": version, "computer": computer(), **answers}, indent=1) + "\n")
+        subprocess.run([python, HERE / "picture.py", file, asked.out / "peers.svg"], check=True)
 
 
 main()

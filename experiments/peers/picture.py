@@ -9,8 +9,10 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 whole = json.load(open(sys.argv[1]))
-figure, panels = plt.subplots(1, 2, figsize=(11, 4.2))
 parts = [("updates", "ns", "ns per site update"), ("waits", "seconds", "seconds to 1,000 effective draws")]
+parts = [part for part in parts if whole[part[0]]]
+figure, panels = plt.subplots(1, len(parts), figsize=(5.5 * len(parts), 4.2), squeeze=False)
+panels = panels[0]
 for panel, (part, key, words) in zip(panels, parts):
     models = list(whole[part])
     libraries = [name for name in next(iter(whole[part].values())) if any(key in row.get(name, {}) for row in whole[part].values())]

@@ -30,6 +30,7 @@ pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
     if let Some(path) = &arguments.states {
         let table = StateTable {
             states: &states,
+            log_prob: None,
             sites: space.sites(),
             chains: 1,
             draws,

@@ -64,15 +64,13 @@ pub fn run(arguments: &ExportArguments) -> Result<Finish, Failure> {
 fn export_states(stored: &Stored, path: &Path, arguments: &ExportArguments) -> Result<(), Failure> {
     let &ExportArguments { spins, force, .. } = arguments;
     let (chains, draws) = (stored.chains(), stored.draws());
-    let mut states = Vec::new();
-    for chain in 0..chains {
-        let Some(of_chain) = stored.states(chain, 0..draws)? else {
-            return Err(Failure::Usage(
-                "the run kept no states: `saltus sample … --out DIR --keep states` does".to_owned(),
-            ));
-        };
-        states.extend(of_chain);
-    }
+    let Some(states) = stored.states_of(0..chains, 0..draws)? else {
+        return Err(Failure::Usage(
+            "the run kept no states: `saltus sample … --out DIR --keep states` does".to_owned(),
+        ));
+    };
+    let states = states.concat();
+    let log_prob = stored.series("log_prob")?.concat();
     let config: Config = serde_json::from_value(stored.description().config.clone())
         .map_err(|error| Failure::Failed(format!("was not made by this command: {error}")))?;
     if spins && states.iter().any(|value| *value > 1) {
@@ -81,7 +79,8 @@ fn export_states(stored: &Stored, path: &Path, arguments: &ExportArguments) -> R
     let sites = states.len() / (chains * draws).max(1);
     let space = stored.space();
     let picture = rows_and_columns(space).map(|size| (size, space.values()));
-    let table = StateTable { states: &states, sites, chains, draws, spins, picture };
+    let log_prob = Some(&log_prob[..]);
+    let table = StateTable { states: &states, log_prob, sites, chains, draws, spins, picture };
     write_states(&table, path, force, &config.model)
 }
 

@@ -14,6 +14,8 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 /// The states of some chains, chain after chain and draw after draw.
 pub struct StateTable<'a> {
     pub states: &'a [u8],
+    /// log π of each, where it is known.
+    pub log_prob: Option<&'a [f64]>,
     pub sites: usize,
     pub chains: usize,
     pub draws: usize,
@@ -155,10 +157,14 @@ fn csv(out: &mut impl Write, table: &StateTable<'_>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A sequence per state.
+/// A sequence per state, with its energy as adabmDCA has it.
 fn fasta(out: &mut impl Write, table: &StateTable<'_>, letters: &[String]) -> std::io::Result<()> {
     for (number, state) in table.rows().enumerate() {
-        writeln!(out, ">sequence {}", number + 1)?;
+        write!(out, ">sequence {}", number + 1)?;
+        match table.log_prob.and_then(|log_prob| log_prob.get(number)) {
+            Some(log_prob) => writeln!(out, " | DCAenergy: {:.3}", -log_prob)?,
+            None => writeln!(out)?,
+        }
         let letter = |value: &u8| letters.get(usize::from(*value)).map_or("?", String::as_str);
         writeln!(out, "{}", state.iter().map(letter).collect::<String>())?;
     }
@@ -196,6 +202,7 @@ mod tests {
         let states = [0, 1, 2, 1, 1, 0, 2, 2, 2, 0, 0, 1];
         let table = StateTable {
             states: &states,
+            log_prob: Some(&[1.5, -2.0, 0.25, 0.0]),
             sites: 3,
             chains: 2,
             draws: 2,
@@ -210,6 +217,7 @@ mod tests {
         assert_eq!(written(&|out| text(out, &table)), "0 1 2\n1 1 0\n2 2 2\n0 0 1\n");
         let spins = StateTable {
             states: &[0, 1],
+            log_prob: None,
             sites: 2,
             chains: 1,
             draws: 1,
@@ -221,7 +229,9 @@ mod tests {
         assert!(lines.starts_with("chain,draw,site_0,site_1,site_2\n0,0,0,1,2\n0,1,1,1,0\n1,0,"));
         let letters = ["-", "A", "C"].map(str::to_owned);
         let sequences = written(&|out| fasta(out, &table, &letters));
-        assert!(sequences.starts_with(">sequence 1\n-AC\n>sequence 2\nAA-\n"), "{sequences}");
+        let expected =
+            ">sequence 1 | DCAenergy: -1.500\n-AC\n>sequence 2 | DCAenergy: 2.000\nAA-\n";
+        assert!(sequences.starts_with(expected), "{sequences}");
         assert!(form_of(Path::new("a.gif")).is_err() && form_of(Path::new("-")).is_ok());
     }
 }

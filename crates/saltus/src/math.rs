@@ -9,6 +9,7 @@ pub(crate) mod bits;
 pub mod bytes;
 pub mod matrix;
 pub(crate) mod mixture;
+pub(crate) mod short_matrix;
 
 /// log(1 + e^x), for every x.
 pub fn softplus(x: f64) -> f64 {

@@ -5,9 +5,9 @@ use super::groups::{OneHotGroups, SumGroups};
 use crate::failure::Failure;
 use clap::Args;
 use saltus::names::unknown;
-use saltus::zoo::read::{SiteNames, bytes_of, evidence};
+use saltus::zoo::read::{SiteNames, bytes_of, evidence_cases};
 use saltus::zoo::{Given, ModelSpec};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Sites that are fixed. Global, so that it may stand before or after a model's name.
@@ -22,7 +22,8 @@ pub struct GivenArguments {
         help_heading = "Model"
     )]
     pub clamp: Vec<Fixed>,
-    /// Fix the sites that a file of UAI evidence names, at its values
+    /// Fix the sites that a file of UAI evidence names, at its values; FILE#K is the K-th of several cases in it,
+    /// counted from 1
     #[arg(long, global = true, value_name = "FILE", help_heading = "Model")]
     pub evidence: Option<PathBuf>,
     /// Groups of bits of which exactly one is 1, such as 0-3,4-7 or 0+2+5 or every:4; or a file with a group per
@@ -109,8 +110,7 @@ impl GivenArguments {
     fn fixed_sites(&self, model: &ModelArguments) -> Result<Vec<(usize, u8)>, Failure> {
         let mut fixed = Vec::new();
         if let Some(path) = &self.evidence {
-            let failed = |reason| Failure::Failed(format!("{}: {reason}", path.display()));
-            fixed.extend(evidence(&bytes_of(path)?).map_err(failed)?);
+            fixed.extend(case_of(path)?);
         }
         let names = match self.clamp.iter().any(|one| one.numbers().is_none()) {
             true => names_of(model)?,
@@ -121,6 +121,30 @@ impl GivenArguments {
             fixed.push(numbers.map_err(|reason| Failure::Usage(format!("--clamp: {reason}")))?);
         }
         Ok(fixed)
+    }
+}
+
+/// The evidence of a file, or of the case that stands behind its name.
+fn case_of(path: &Path) -> Result<Vec<(usize, u8)>, Failure> {
+    let named = path.to_str().and_then(|name| {
+        let (file, case) = name.rsplit_once('#')?;
+        Some((PathBuf::from(file), case.parse::<usize>().ok()?))
+    });
+    // A file whose own name ends like that is meant first.
+    let (file, case) = match named.filter(|_| !path.exists()) {
+        Some((file, case)) => (file, Some(case)),
+        None => (path.to_owned(), None),
+    };
+    let failed = |reason| Failure::Failed(format!("{}: {reason}", file.display()));
+    let mut cases = evidence_cases(&bytes_of(&file)?).map_err(failed)?;
+    match case.unwrap_or(1).checked_sub(1) {
+        Some(_) if case.is_none() && cases.len() > 1 => Err(failed(format!(
+            "has {} cases of evidence; name one of them, such as --evidence {}#1",
+            cases.len(),
+            file.display()
+        ))),
+        Some(place) if place < cases.len() => Ok(cases.swap_remove(place)),
+        _ => Err(failed(format!("has {} cases of evidence, counted from 1", cases.len()))),
     }
 }
 

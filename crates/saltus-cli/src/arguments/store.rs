@@ -114,7 +114,7 @@ pub struct ExportArguments {
     /// An array over chain and draw for each observable, for numpy.load
     #[arg(long, value_name = "FILE")]
     pub npz: Option<PathBuf>,
-    /// The whole states of a run that kept them: .npz, .csv, .fasta or .txt; - is stdout
+    /// The whole states of a run that kept them: .npz, .csv, .fasta, .png or .txt; - is stdout
     #[arg(long, value_name = "FILE")]
     pub states: Option<PathBuf>,
     /// With --states: values of two as −1 and +1

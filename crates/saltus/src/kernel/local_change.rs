@@ -259,6 +259,11 @@ impl<M: Model> Kernel<M> for LocalChange {
         (self.traits)(model.space())
     }
 
+    /// Chains are followed one by one, and their weights take much of the processor's cache.
+    fn block_size(&self, _model: &M, _chains: usize) -> usize {
+        1
+    }
+
     fn steps_per_sweep(&self, model: &M) -> usize {
         local_steps_per_sweep(model, 1)
     }

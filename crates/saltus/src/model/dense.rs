@@ -1,4 +1,4 @@
-//! Gibbs sweeps of spins that nearly all see each other: the field at every site is followed, so that a
+//! Sweeps and differences of spins that nearly all see each other: the field at every site is followed, so that a
 //! draw reads one number and a flip adds one row of couplings.
 
 use super::lanes::SHARPEST;
@@ -95,6 +95,33 @@ impl DenseSpins {
             *done = Sweep { changed: count_differences(row, before), log_prob };
         }
         cache.states.copy_from_slice(states);
+    }
+
+    /// Fills in log π without its constant, and the differences of all chains.
+    pub(crate) fn differences(
+        &self,
+        states: &[u8],
+        cache: &mut DenseCache,
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) {
+        let sites = self.sites;
+        self.follow(states, cache);
+        let rows = states.chunks_exact(sites).zip(cache.inputs.chunks_exact(sites));
+        let answers = log_prob.iter_mut().zip(diff.chunks_exact_mut(sites));
+        for ((row, inputs), (log_prob, diff)) in rows.zip(answers) {
+            *log_prob = self.unit * self.energy(row, inputs);
+            let factor = -2.0 * self.unit;
+            vectorised(
+                #[inline(always)]
+                || {
+                    for ((diff, value), input) in diff.iter_mut().zip(row).zip(inputs) {
+                        let spin = 2.0 * f64::from(*value) - 1.0;
+                        *diff = (factor * spin * f64::from(*input)) as f32;
+                    }
+                },
+            );
+        }
     }
 
     /// Brings the fields to the states, along the sites that differ if they are few.

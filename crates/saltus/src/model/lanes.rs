@@ -1,6 +1,7 @@
-//! Gibbs sweeps of sixteen chains at once: states are turned round, so that a site of all chains
+//! Sweeps and differences of sixteen chains at once: states are turned round, so that a site of all chains
 //! stands in one register, and so do its neighbours on any graph.
 
+pub(crate) mod differences;
 pub(crate) mod fhmm;
 pub(crate) mod ising;
 pub(crate) mod potts;

@@ -16,6 +16,7 @@ use super::{Differences, Model, Work, check_finite, check_length};
 use crate::base::{Base, sum_where_one};
 use crate::error::ModelError;
 use crate::math::matrix::{PackedMatrix, TILE_ROWS};
+use crate::math::short_matrix::ShortMatrix;
 use crate::math::{self, mixture, vectorised};
 use crate::rng::{ChainRng, Stream};
 use crate::space::{Space, States};
@@ -34,6 +35,8 @@ const FILLER_BIAS: f32 = -1000.0;
 const LARGEST_WEIGHT: f64 = 5.0;
 /// A product whose logarithm stays within this bound fits in single precision.
 const LARGEST_EXPONENT: f64 = 80.0;
+/// With fewer hidden units the product is not what takes the time, and stays in single precision.
+const LEAST_SHORT: usize = 64;
 /// Rows of weights are numbered with 32 bits.
 const MOST_WEIGHTS: usize = u32::MAX as usize;
 
@@ -76,8 +79,10 @@ pub struct Rbm {
     row_sums: Vec<f64>,
     /// So many factors e^W can be multiplied without leaving the range of single precision.
     group: usize,
-    /// The weights again, hidden units by planes of sites, for the gradient of a block of chains.
-    gradient: PackedMatrix,
+    /// The weights again, hidden units by planes of sites, for the inputs of the sites of a block of chains.
+    to_sites: PackedMatrix,
+    /// The same in 16 bits, once somebody asks for a gradient: what proposes may be rough.
+    gradient: OnceLock<ShortMatrix>,
     /// What chains start from: with two values, probability of 1 per site; with more, a row of
     /// weights per site.
     data_mean: Option<Vec<f32>>,
@@ -95,6 +100,7 @@ pub struct RbmCache {
     on: Vec<f32>,
     off: Vec<f32>,
     logs: Vec<f32>,
+    shares: Vec<i32>,
 }
 
 impl Rbm {
@@ -181,9 +187,10 @@ impl Rbm {
             largest,
             row_sums,
             group,
-            gradient: PackedMatrix::new(hidden, table, |unit, column| {
+            to_sites: PackedMatrix::new(hidden, table, |unit, column| {
                 weight[unit * table + from_plane(column)]
             }),
+            gradient: OnceLock::new(),
             data_mean: data_mean.map(<[f32]>::to_vec),
         })
     }
@@ -290,6 +297,16 @@ impl Rbm {
         self.exponentials.get_or_init(|| match self.largest <= LARGEST_WEIGHT {
             true => self.weights.iter().map(|w| f64::from(*w).exp() as f32).collect(),
             false => Vec::new(),
+        })
+    }
+
+    fn gradient(&self) -> &ShortMatrix {
+        self.gradient.get_or_init(|| {
+            let sites = self.space.sites();
+            ShortMatrix::new(self.hidden, self.space.diff_len(), |unit, column| {
+                let value = if self.space.is_binary() { 1 } else { (column / sites) as u8 };
+                self.weights[self.row(column % sites, value) * self.stride + unit]
+            })
         })
     }
 
@@ -476,6 +493,7 @@ impl Model for Rbm {
             on: vec![0.0; chains.max(1) * stride],
             off: vec![0.0; stride],
             logs: vec![0.0; stride],
+            shares: Vec::new(),
         }
     }
 
@@ -526,7 +544,12 @@ impl Model for Rbm {
         if kind == Differences::Taylor {
             let chains = states.chains();
             let on = &cache.on[..chains * self.stride];
-            self.gradient.multiply(on, self.stride, &mut diff[..chains * table]);
+            let diff = &mut diff[..chains * table];
+            if self.hidden < LEAST_SHORT {
+                self.to_sites.multiply(on, self.stride, diff);
+            } else {
+                self.gradient().multiply(on, self.stride, &mut cache.shares, diff);
+            }
             for (state, diff) in states.rows().zip(diff.chunks_exact_mut(table)) {
                 self.finish_gradient(state, diff);
             }

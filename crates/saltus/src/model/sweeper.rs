@@ -1,5 +1,5 @@
-//! How a pairwise model on a graph redraws all sites of many chains: chosen by its values and its
-//! density.
+//! How a pairwise model on a graph redraws all sites of many chains, or finds their differences: chosen by its
+//! values and its density.
 
 use super::SweptChains;
 use super::dense::{self, DenseCache, DenseSpins};
@@ -7,7 +7,7 @@ use super::graph::Graph;
 use super::lanes::ising::IsingLanes;
 use super::lanes::potts::PottsLanes;
 use super::lanes::transposed::Transposed;
-use super::lanes::{self, by_groups};
+use super::lanes::{CHAINS, by_groups, differences};
 use crate::space::Space;
 
 /// A way to redraw all sites.
@@ -46,7 +46,7 @@ impl Sweeper {
     pub(crate) fn block_size(&self) -> usize {
         match self {
             Self::Dense(_) => dense::BLOCK,
-            Self::Ising(_) | Self::Potts(_) => lanes::CHAINS,
+            Self::Ising(_) | Self::Potts(_) => CHAINS,
             Self::None => 1,
         }
     }
@@ -59,6 +59,31 @@ impl Sweeper {
             Self::Potts(_) => Some(0.5 + 0.1 * around + 0.4 * values as f64),
             Self::None => None,
         }
+    }
+
+    /// Fills in log π without its constant, and the differences of all chains on a graph of spins; returns whether it
+    /// did.
+    pub(crate) fn differences(
+        &self,
+        (graph, fields): (&Graph, &[f32]),
+        states: &[u8],
+        cache: &mut SweeperCache,
+        log_prob: &mut [f64],
+        diff: &mut [f32],
+    ) -> bool {
+        let sites = fields.len();
+        match self {
+            Self::Dense(dense) => dense.differences(states, &mut cache.dense, log_prob, diff),
+            Self::Ising(_) | Self::None if log_prob.len() >= differences::LEAST => {
+                let groups = states.chunks(CHAINS * sites).zip(diff.chunks_mut(CHAINS * sites));
+                for ((states, diff), log_prob) in groups.zip(log_prob.chunks_mut(CHAINS)) {
+                    let turned = &mut cache.turned;
+                    differences::of_group((graph, fields), states, turned, log_prob, diff);
+                }
+            }
+            Self::Ising(_) | Self::None | Self::Potts(_) => return false,
+        }
+        true
     }
 
     /// Redraws all sites of all chains; returns whether it did. `constant` is added to log π.

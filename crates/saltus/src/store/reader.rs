@@ -314,21 +314,36 @@ impl Stored {
 
     /// The states of some draws of a chain, a row of bytes for each; none if they were not kept.
     pub fn states(&self, chain: usize, draws: Range<usize>) -> Result<Option<Vec<u8>>, StoreError> {
+        let states = self.states_of(chain..chain + 1, draws)?;
+        Ok(states.map(|states| states.into_iter().next().unwrap_or_default()))
+    }
+
+    /// The same of several chains, which stand in the same files: faster than one after the other.
+    pub fn states_of(
+        &self,
+        chains: Range<usize>,
+        draws: Range<usize>,
+    ) -> Result<Option<Vec<Vec<u8>>>, StoreError> {
         let keep = self.known.run.keep;
         let Some((path, _)) = self.states_path() else {
             return Ok(None);
         };
-        if chain >= self.chains() || draws.end > self.draws {
+        if chains.end > self.chains() || draws.end > self.draws {
             return Err(StoreError::Missing(format!(
-                "there are {} chains of {} draws, not draw {} of chain {chain}",
+                "there are {} chains of {} draws, not draw {} of chain {}",
                 self.chains(),
                 self.draws,
-                draws.end.saturating_sub(1)
+                draws.end.saturating_sub(1),
+                chains.end.saturating_sub(1)
             )));
         }
-        let rows = self.read(&path, chain..chain + 1, draws)?;
-        let rows = rows.into_iter().next().unwrap_or_default();
-        Ok(Some(if keep == Keep::Bits { bits::unpack(&rows, self.space.sites()) } else { rows }))
+        let mut states = self.read(&path, chains, draws)?;
+        if keep == Keep::Bits {
+            for rows in &mut states {
+                *rows = bits::unpack(rows, self.space.sites());
+            }
+        }
+        Ok(Some(states))
     }
 
     /// The same of every chain. Files hold many chains, and each is read once.

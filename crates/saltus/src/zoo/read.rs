@@ -19,7 +19,7 @@ mod tensors;
 mod text;
 mod uai;
 
-pub use evidence::evidence;
+pub use evidence::{evidence, evidence_cases};
 
 use crate::error::ModelError;
 use crate::model::factor::Factor;
@@ -192,6 +192,27 @@ impl fmt::Display for Format {
     }
 }
 
+/// What is compressed may unpack to so many times its size, or to [`ALWAYS_UNPACKED`] bytes.
+const MOST_TIMES: u64 = 200;
+const ALWAYS_UNPACKED: u64 = 1 << 26;
+
+/// The bytes that were compressed by gzip; no more than a model can have.
+fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let most = (bytes.len() as u64).saturating_mul(MOST_TIMES).max(ALWAYS_UNPACKED);
+    let mut plain = Vec::new();
+    let stream = flate2::read::MultiGzDecoder::new(bytes);
+    stream
+        .take(most + 1)
+        .read_to_end(&mut plain)
+        .map_err(|error| format!("cannot be decompressed: {error}"))?;
+    if plain.len() as u64 > most {
+        return Err(format!(
+            "unpacks to more than {MOST_TIMES} times its size, which is not believed"
+        ));
+    }
+    Ok(plain)
+}
+
 /// The bytes of a file, or of stdin for `-`, decompressed if they were compressed by gzip.
 pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ModelError> {
     let failed = |error: std::io::Error| ModelError::File {
@@ -205,9 +226,8 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ModelError> {
         bytes = std::fs::read(path).map_err(failed)?;
     }
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut plain = Vec::new();
-        flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(failed)?;
-        return Ok(plain);
+        return unpacked(&bytes)
+            .map_err(|reason| ModelError::File { path: path.display().to_string(), reason });
     }
     Ok(bytes)
 }
@@ -245,4 +265,25 @@ pub fn read_as(
         format => Err(format!("is {format}, and has no tensors to be named by --map")),
     };
     Ok((format, read.map_err(failed)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+
+    fn packed(plain: &[u8]) -> Vec<u8> {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(plain).unwrap();
+        packed.finish().unwrap()
+    }
+
+    #[test]
+    fn what_unpacks_to_too_much_is_refused() {
+        assert_eq!(unpacked(&packed(b"3 1\n1 2\n")).unwrap(), b"3 1\n1 2\n");
+        let bomb = packed(&vec![b' '; ALWAYS_UNPACKED as usize + 1]);
+        assert!(unpacked(&bomb).unwrap_err().contains("more than 200 times"));
+        assert!(unpacked(&bomb[..bomb.len() / 2]).unwrap_err().contains("cannot be decompressed"));
+    }
 }

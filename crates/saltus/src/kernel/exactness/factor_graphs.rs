@@ -1,5 +1,5 @@
-//! Factor graphs: numbers of values from one to three, hard zeros, evidence, and a path from independent
-//! sites.
+//! Factor graphs and polynomials: numbers of values from one to three, hard zeros, evidence, and a path from
+//! independent sites.
 
 use super::samplers::{check_sampler, one_of_each, scale_of, tolerance_of, unweighted};
 use super::tools::{At, all_states, log_prob_of};
@@ -8,6 +8,8 @@ use crate::model::clamped::Clamped;
 use crate::model::erased::Erased;
 use crate::model::factor::Factor;
 use crate::model::factors::Factors;
+use crate::model::one_hot::OneHot;
+use crate::model::polynomial::{Polynomial, Variables};
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::Sampler;
 use crate::space::Space;
@@ -58,6 +60,30 @@ fn evidence_and_models_without_a_type() {
     let boxed = Clamped::new(Erased::new(mixed()), &[(0, 2)]).unwrap();
     check("given a site, without a type", &boxed, &samplers);
     check("bits given one", &Clamped::new(Erased::new(bits()), &[(1, 0)]).unwrap(), &samplers);
+}
+
+/// Terms of one to four sites, one of which stands alone.
+fn polynomial(variables: Variables) -> Polynomial {
+    let terms: [(&[u32], f64); 6] = [
+        (&[0], 0.4),
+        (&[3], -0.7),
+        (&[0, 1], 0.5),
+        (&[1, 2, 3], -0.9),
+        (&[0, 2, 3], 0.6),
+        (&[0, 1, 2, 3], 0.8),
+    ];
+    let terms: Vec<_> = terms.iter().map(|(sites, weight)| (sites.to_vec(), *weight)).collect();
+    Polynomial::new(variables, 4, &terms).unwrap()
+}
+
+#[test]
+fn every_sampler_on_polynomials() {
+    check("a polynomial of spins", &polynomial(Variables::Spins), &unweighted());
+    check("a polynomial of bits", &polynomial(Variables::Bits), &one_of_each());
+    let given = Clamped::new(polynomial(Variables::Bits), &[(2, 1)]).unwrap();
+    check("a polynomial given a site", &given, &one_of_each());
+    let groups = OneHot::new(polynomial(Variables::Bits), &[vec![0, 3]]).unwrap();
+    check("a polynomial with a one-hot group", &groups, &one_of_each());
 }
 
 /// log π is the sum of the logarithms, whatever the order of sites and tables.

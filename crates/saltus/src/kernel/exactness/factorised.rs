@@ -228,6 +228,21 @@ fn golden_moves_of_a_tiny_machine() {
     );
 }
 
+/// Differences of RBMs with many hidden units come from weights in 16 bits; what they propose is still accepted
+/// as it should be.
+#[test]
+fn rough_differences_are_reversible() {
+    let differences = Differences::Taylor;
+    for model in [Rbm::random(4, 70, 2, 4).unwrap(), Rbm::random(2, 66, 3, 5).unwrap()] {
+        for formula in RowFormula::ALL {
+            let rows = Metropolis(rows(formula, Balancing::Sqrt, differences, ALIKE));
+            check_reversible("rows", &model, &rows, 0.7, SINGLE);
+        }
+        let path = Metropolis(path(Balancing::Sqrt, differences, ALIKE));
+        check_reversible("path", &model, &path, 2.0, SINGLE);
+    }
+}
+
 #[test]
 fn one_site_is_enough_for_every_kernel() {
     for values in [2, 3] {

@@ -25,7 +25,7 @@ impl Rbm {
 
     /// Fills in what rows of hidden units add to the biases of the sites, in planes.
     pub fn visible_inputs(&self, units: &[f32], inputs: &mut [f32]) {
-        self.gradient.multiply(units, self.stride, inputs);
+        self.to_sites.multiply(units, self.stride, inputs);
     }
 
     /// The biases of the sites, in planes.

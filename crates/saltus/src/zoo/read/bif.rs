@@ -1,6 +1,6 @@
 //! BIF: Bayesian networks with named variables and values, as the repositories of networks have them.
 
-use super::text::{decode, first_word};
+use super::text::{decode, first_word, float};
 use super::{Body, ModelFile, SiteNames};
 use crate::model::factor::Factor;
 use std::collections::HashMap;
@@ -105,7 +105,7 @@ impl<'t> Tokens<'t> {
     }
 
     fn numbers(&self, words: &[&str]) -> Result<Vec<f64>, String> {
-        words.iter().map(|word| word.parse().map_err(|_| self.wrong("a number", word))).collect()
+        words.iter().map(|word| float(word).ok_or_else(|| self.wrong("a number", word))).collect()
     }
 }
 

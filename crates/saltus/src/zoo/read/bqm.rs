@@ -94,7 +94,37 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     if model.quadratic.len() != pairs {
         return Err(format!("has {} pairs in its rows, not {pairs}", model.quadratic.len()));
     }
-    Ok(model.file("binary quadratic model", Vec::new()))
+    let mut file = model.file("binary quadratic model", Vec::new());
+    if version.0 > 1
+        && header["variables"] == true
+        && rest.take(4).is_ok_and(|name| name == b"VARS")
+    {
+        let length = rest.whole(4)? as usize;
+        let labels: Value = serde_json::from_slice(rest.take(length)?)
+            .map_err(|error| format!("has labels that are not JSON: {error}"))?;
+        name_sites(&mut file, &labels, variables);
+    }
+    Ok(file)
+}
+
+/// Takes over what a file calls its variables, if there is one name for each.
+fn name_sites(file: &mut ModelFile, labels: &Value, variables: usize) {
+    let Some(labels) = labels.as_array().filter(|labels| labels.len() == variables) else {
+        return;
+    };
+    if labels.iter().enumerate().all(|(place, label)| label.as_u64() == Some(place as u64)) {
+        return;
+    }
+    let name = |label: &Value| super::SiteNames {
+        site: label.as_str().map_or_else(|| label.to_string(), str::to_owned),
+        values: Vec::new(),
+    };
+    // Names that are numbers would be taken for places.
+    if labels.iter().all(Value::is_string) {
+        file.names = labels.iter().map(name).collect();
+    } else {
+        file.assumed.push("variables are numbered from 0 in the order of the file".to_owned());
+    }
 }
 
 pub(super) fn read_json(bytes: &[u8]) -> Result<ModelFile, String> {
@@ -140,17 +170,7 @@ pub(super) fn read_json(bytes: &[u8]) -> Result<ModelFile, String> {
         model.quadratic.push((*one as u32, *other as u32, bias));
     }
     let mut file = model.file("binary quadratic model", Vec::new());
-    if let Some(labels) = json["variable_labels"].as_array().filter(|list| list.len() == variables)
-    {
-        let name = |label: &Value| super::SiteNames {
-            site: label.as_str().map_or_else(|| label.to_string(), str::to_owned),
-            values: Vec::new(),
-        };
-        // Names that are numbers would be taken for places.
-        if labels.iter().all(Value::is_string) {
-            file.names = labels.iter().map(name).collect();
-        }
-    }
+    name_sites(&mut file, &json["variable_labels"], variables);
     Ok(file)
 }
 
@@ -201,6 +221,23 @@ mod tests {
                 assert!((energy(&spins, &state) - expected).abs() < 1e-12, "{state:?}");
             }
         }
+    }
+
+    #[test]
+    fn labels_of_version_2_are_names() {
+        let labelled = |labels: &str| {
+            let mut bytes = binary(2, "SPIN\", \"variables\": true, \"more\": \"");
+            bytes.extend(b"VARS");
+            bytes.extend((labels.len() as u32).to_le_bytes());
+            bytes.extend(labels.as_bytes());
+            read(&bytes)
+        };
+        assert_eq!(labelled("[\"a\", \"b\"]").unwrap().names[1].site, "b");
+        let numbered = labelled("[0, 1]").unwrap();
+        assert!(numbered.names.is_empty() && numbered.assumed.len() == 2);
+        let others = labelled("[3, 7]").unwrap();
+        assert!(others.names.is_empty() && others.assumed[2].contains("in the order of the file"));
+        assert!(labelled("[").unwrap_err().contains("labels that are not JSON"));
     }
 
     #[test]

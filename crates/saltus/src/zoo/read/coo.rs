@@ -2,7 +2,7 @@
 
 use super::ModelFile;
 use super::quadratic::{Quadratic, Vartype, finite};
-use super::text::decode;
+use super::text::{decode, float};
 
 /// One line of three numbers, the first two whole.
 struct Entry {
@@ -38,7 +38,7 @@ fn entries(text: &str) -> Result<Entries, String> {
             return Err(expected());
         };
         let site = |word: &str| word.parse::<u32>().ok().filter(|site| *site < u32::MAX);
-        let entry = site(one).zip(site(other)).zip(bias.parse::<f64>().ok());
+        let entry = site(one).zip(site(other)).zip(float(bias));
         let ((one, other), bias) = entry.ok_or_else(expected)?;
         entries.push((number + 1, Entry { one, other, bias: finite(bias, number + 1)? }));
     }

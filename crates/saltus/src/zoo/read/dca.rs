@@ -1,6 +1,6 @@
 //! Parameters of direct coupling analysis, as adabmDCA and bmDCA write them: `J i j a b v` and `h i a v`.
 
-use super::text::decode;
+use super::text::{decode, float};
 use super::{Body, ModelFile, SiteNames};
 use crate::model::factor::Factor;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ fn parameter(line: usize, text: &str) -> Result<Parameter<'_>, String> {
         ["h" | "H", i, a, v] => (vec![(site(i)?, a)], v),
         _ => return Err(wrong()),
     };
-    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let number = float(number).ok_or_else(wrong)?;
     if sites.len() == 2 && sites[0].0 == sites[1].0 {
         return Err(format!("line {line}: couples site {} to itself", sites[0].0));
     }
@@ -50,11 +50,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let lines = || text.lines().enumerate().filter(|(_, line)| !content(line).is_empty());
     // Twice through the text, so that it is not kept as a list of words.
     let (mut letters, mut largest, mut sites, mut count) = (Vec::new(), 0, 0, 0);
+    let mut names_first = false;
     for (number, line) in lines() {
         let parameter = parameter(number + 1, content(line))?;
         count += 1;
         for (site, value) in parameter.sites {
             sites = sites.max(site as usize + 1);
+            names_first |= site == 0;
             match value.parse::<u8>() {
                 Ok(value) => largest = largest.max(usize::from(value) + 1),
                 Err(_) if value.chars().count() == 1 => {
@@ -106,6 +108,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         }
     }
     let pairs = couplings.len();
+    let mut assumed = vec![
+        format!("alphabet {}", alphabet.concat()),
+        "sites count from 0".to_owned(),
+        "log p = Σ h + Σ J".to_owned(),
+    ];
+    if !names_first {
+        assumed
+            .push("site 0 is there and has no parameter (does the file count from 1?)".to_owned());
+    }
     let fields = fields.chunks_exact(values).enumerate();
     let fields = fields.map(|(site, logs)| Factor::new([site as u32], logs));
     let couplings = couplings.into_iter().map(|((i, j), logs)| Factor::new([i, j], logs));
@@ -117,11 +128,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     Ok(ModelFile {
         body: Body::Factors { cardinalities: vec![values; sites], factors },
         words: format!("Potts model of {sites} sites and {pairs} coupled pairs"),
-        assumed: vec![
-            format!("alphabet {}", alphabet.concat()),
-            "sites count from 0".to_owned(),
-            "log p = Σ h + Σ J".to_owned(),
-        ],
+        assumed,
         names: (0..sites).map(name).collect(),
     })
 }
@@ -182,6 +189,13 @@ mod tests {
         assert_eq!(factors("h 0 0 1\nh 0 2 1").unwrap().1, "alphabet 012");
         assert_eq!(factors("h 0 20 1").unwrap().1, "alphabet -ACDEFGHIKLMNPQRSTVWY");
         assert_eq!(factors("h 0 ! 1\nh 1 x 1").unwrap().1, "alphabet !x");
+    }
+
+    #[test]
+    fn a_file_that_seems_to_count_from_one_is_asked_about() {
+        let assumed = |text: &str| read(text.as_bytes()).unwrap().assumed.join("; ");
+        assert!(assumed("J 1 2 A C 0.5\nh 1 A 1D-1").contains("does the file count from 1?"));
+        assert!(!assumed("J 0 1 A C 0.5\nh 1 A 1").contains("count from 1?"));
     }
 
     #[test]

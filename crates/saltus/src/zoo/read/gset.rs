@@ -2,7 +2,7 @@
 
 use super::ModelFile;
 use super::quadratic::{Quadratic, Vartype, finite};
-use super::text::decode;
+use super::text::{decode, float};
 
 /// Two numbers in the first line, and two or three in the next.
 pub(super) fn detect(bytes: &[u8]) -> bool {
@@ -10,30 +10,39 @@ pub(super) fn detect(bytes: &[u8]) -> bool {
     let Ok(text) = decode(head).or_else(|_| decode(&head[..head.len().min(256)])) else {
         return false;
     };
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let mut lines = text.lines().filter(|line| !is_comment(line));
     let numbers = |line: Option<&str>| -> Option<usize> {
         let words: Vec<&str> = line?.split_whitespace().collect();
-        words.iter().all(|word| word.parse::<f64>().is_ok()).then_some(words.len())
+        words.iter().all(|word| float(word).is_some()).then_some(words.len())
     };
     numbers(lines.next()) == Some(2) && matches!(numbers(lines.next()), Some(2 | 3))
 }
 
+/// Lines that say nothing of the graph: empty ones, and comments as some copies have them.
+fn is_comment(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with(['#', '%']) || line == "c" || line.starts_with("c ")
+}
+
 pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let text = decode(bytes)?;
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let Some((_, head)) = lines.next() else {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !is_comment(line));
+    let Some((at, head)) = lines.next() else {
         return Err("is empty".to_owned());
     };
     let words: Vec<&str> = head.split_whitespace().collect();
     let [nodes, edges] = words[..] else {
-        return Err(format!("line 1: expected 'nodes edges', found '{}'", head.trim()));
+        return Err(format!("line {}: expected 'nodes edges', found '{}'", at + 1, head.trim()));
     };
     let (Ok(nodes), Ok(edges)) = (nodes.parse::<usize>(), edges.parse::<usize>()) else {
-        return Err(format!("line 1: expected 'nodes edges', found '{}'", head.trim()));
+        return Err(format!("line {}: expected 'nodes edges', found '{}'", at + 1, head.trim()));
     };
     // Nodes without edges exist, but not many more of them than there are bytes.
     if nodes == 0 || nodes > text.len() {
-        return Err(format!("line 1: announces {nodes} nodes, which the file cannot hold"));
+        return Err(format!(
+            "line {}: announces {nodes} nodes, which the file cannot hold",
+            at + 1
+        ));
     }
     let mut model = Quadratic::new(Vartype::Spin, nodes);
     let (mut found, mut unweighted) = (0, 0);
@@ -41,8 +50,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         let wrong = || format!("line {}: expected 'i j w', found '{}'", number + 1, line.trim());
         let words: Vec<&str> = line.split_whitespace().collect();
         let (one, other, weight) = match words[..] {
-            [one, other] => (one, other, Ok(1.0)),
-            [one, other, weight] => (one, other, weight.parse::<f64>()),
+            [one, other] => (one, other, Some(1.0)),
+            [one, other, weight] => (one, other, float(weight)),
             _ => return Err(wrong()),
         };
         unweighted += usize::from(words.len() == 2);
@@ -60,7 +69,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         if one == other {
             return Err(format!("line {}: joins node {} to itself", number + 1, one + 1));
         }
-        let weight = finite(weight.map_err(|_| wrong())?, number + 1)?;
+        let weight = finite(weight.ok_or_else(wrong)?, number + 1)?;
         // A cut is (W − Σ w s s′)/2, and −cut is the energy.
         model.add(one, other, weight / 2.0);
         model.offset -= weight / 2.0;
@@ -94,6 +103,9 @@ mod tests {
         let wide = [&[0xff, 0xfe][..], &wide].concat();
         assert!(detect(text.as_bytes()) && detect(&wide));
         assert_eq!(read(&wide).unwrap().assumed, file.assumed);
+        let commented = format!("# a graph\nc of three nodes\n{text}");
+        assert!(detect(commented.as_bytes()));
+        assert_eq!(read(commented.as_bytes()).unwrap().assumed, file.assumed);
     }
 
     #[test]

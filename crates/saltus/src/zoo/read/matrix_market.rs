@@ -1,13 +1,13 @@
-//! MatrixMarket coordinate files as couplings J: log π = Σ_{i<j} J_ij s s′ + Σ J_ii s of spins.
+//! MatrixMarket files, of coordinates or whole arrays, as couplings J: log π = Σ_{i<j} J_ij s s′ + Σ J_ii s of spins.
 
-use super::text::decode;
+use super::text::{decode, first_word, float};
 use super::{Body, ModelFile, Spins};
 use std::collections::HashMap;
 
 const BANNER: &str = "%%MatrixMarket";
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
-    bytes.get(..BANNER.len()).is_some_and(|head| head.eq_ignore_ascii_case(BANNER.as_bytes()))
+    first_word(bytes).eq_ignore_ascii_case(BANNER)
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
@@ -15,12 +15,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let mut lines = text.lines().enumerate();
     let banner = lines.next().map(|(_, line)| line.to_lowercase()).unwrap_or_default();
     let words: Vec<&str> = banner.split_whitespace().collect();
-    let [_, "matrix", "coordinate", field, symmetry] = words[..] else {
+    let [_, "matrix", form @ ("coordinate" | "array"), field, symmetry] = words[..] else {
         return Err(format!(
-            "line 1: expected '{BANNER} matrix coordinate real symmetric' or general, found '{banner}'"
+            "line 1: expected '{BANNER} matrix coordinate real symmetric', or array, or general, found \
+             '{banner}'"
         ));
     };
-    if !["real", "integer", "double", "pattern"].contains(&field) {
+    let is_array = form == "array";
+    if !["real", "integer", "double", "pattern"].contains(&field) || is_array && field == "pattern"
+    {
         return Err(format!("line 1: has entries that are {field}, not real"));
     }
     let symmetric = match symmetry {
@@ -32,8 +35,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         lines.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('%'));
     let (number, sizes) = lines.next().ok_or("ends before its sizes")?;
     let sizes: Vec<usize> = sizes.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [rows, columns, entries] = sizes[..] else {
-        return Err(format!("line {}: expected 'rows columns entries'", number + 1));
+    let (rows, columns, announced) = match sizes[..] {
+        [rows, columns] if is_array => (rows, columns, None),
+        [rows, columns, entries] if !is_array => (rows, columns, Some(entries)),
+        _ => {
+            let expected = if is_array { "rows columns" } else { "rows columns entries" };
+            return Err(format!("line {}: expected '{expected}'", number + 1));
+        }
     };
     if rows != columns || rows == 0 || rows > text.len() {
         return Err(format!(
@@ -45,13 +53,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let mut spins = Spins { fields: vec![0.0; rows], ..Spins::default() };
     let mut halves: HashMap<(u32, u32), f64> = HashMap::new();
     let mut found = 0;
+    let all = if symmetric { rows * (rows + 1) / 2 } else { rows * rows };
+    let entries = announced.unwrap_or(all);
+    // An array goes down its columns, a symmetric one from the diagonal.
+    let mut next = (0, 0);
     for (number, line) in lines {
         let wrong =
             || format!("line {}: expected 'i j value', found '{}'", number + 1, line.trim());
         let words: Vec<&str> = line.split_whitespace().collect();
         let (i, j, value) = match words[..] {
-            [i, j] if field == "pattern" => (i, j, 1.0),
-            [i, j, value] => (i, j, value.parse::<f64>().map_err(|_| wrong())?),
+            [value] if is_array => (None, None, float(value).ok_or_else(wrong)?),
+            [i, j] if field == "pattern" => (Some(i), Some(j), 1.0),
+            [i, j, value] if !is_array => (Some(i), Some(j), float(value).ok_or_else(wrong)?),
             _ => return Err(wrong()),
         };
         let value = super::quadratic::finite(value, number + 1)?;
@@ -62,8 +75,22 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
             }
             Ok(place as u32 - 1)
         };
-        let (i, j) = (place(i)?, place(j)?);
         found += 1;
+        let (i, j) = match (i, j) {
+            (Some(i), Some(j)) => (place(i)?, place(j)?),
+            _ if found > entries => {
+                return Err(format!("has more than the {entries} entries of its array"));
+            }
+            _ => {
+                let (i, j) = next;
+                let last = i as usize + 1 == rows;
+                next = if last { (if symmetric { j + 1 } else { 0 }, j + 1) } else { (i + 1, j) };
+                (i, j)
+            }
+        };
+        if is_array && value == 0.0 {
+            continue;
+        }
         if i == j {
             spins.fields[i as usize] += value;
         } else if symmetric {
@@ -125,6 +152,24 @@ mod tests {
     }
 
     #[test]
+    fn whole_arrays_say_the_same_as_coordinates() {
+        let coordinates =
+            "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 5.0D-1\n3 2 -1\n3 3 2\n";
+        let lower = "\u{feff}%%MatrixMarket matrix array real symmetric\n3 3\n0\n.5\n0\n0\n-1\n2\n";
+        let whole =
+            "%%MatrixMarket matrix array real general\n3 3\n0\n.5\n0\n.5\n0\n-1\n0\n-1\n2\n";
+        let expected = spins(coordinates).unwrap();
+        assert_eq!(expected.couplings, [(0, 1, 0.5), (1, 2, -1.0)]);
+        for text in [lower, whole] {
+            assert!(detect(text.as_bytes()));
+            assert_eq!(spins(text).unwrap(), expected);
+            assert!(spins(&format!("{text}1\n")).unwrap_err().contains("more than the"));
+            let shorter = &text[..text.len() - 2];
+            assert!(spins(shorter).unwrap_err().contains("entries, but has"));
+        }
+    }
+
+    #[test]
     fn what_is_no_coupling_is_refused() {
         let head = "%%MatrixMarket matrix coordinate real";
         let cases = [
@@ -133,7 +178,7 @@ mod tests {
             (format!("{head} symmetric\n2 2 2\n1 2 1\n"), "announces 2 entries, but has 1"),
             (format!("{head} symmetric\n2 2 1\n1 3 1\n"), "names row 3 of 2"),
             (format!("{head} skew-symmetric\n2 2 1\n1 2 1\n"), "is skew-symmetric"),
-            ("%%MatrixMarket matrix array real general\n".to_owned(), "line 1: expected"),
+            ("%%MatrixMarket vector coordinate real general\n".to_owned(), "line 1: expected"),
         ];
         for (text, expected) in cases {
             let reason = spins(&text).unwrap_err();

@@ -1,7 +1,7 @@
 //! Polynomials of any order: lines of `i j k … coefficient`, with `# vartype=SPIN` for spins.
 
 use super::quadratic::{Vartype, finite};
-use super::text::decode;
+use super::text::{decode, float};
 use super::{Body, ModelFile, PolynomialTerms};
 use crate::model::polynomial::Variables;
 
@@ -16,7 +16,7 @@ fn term(line: usize, words: &[&str]) -> Result<(Vec<u32>, f64), String> {
         || format!("line {line}: expected 'i j k … coefficient', found '{}'", words.join(" "));
     let (coefficient, sites) = words.split_last().ok_or_else(wrong)?;
     let sites: Option<Vec<u32>> = sites.iter().map(|word| word.parse().ok()).collect();
-    let coefficient = coefficient.parse::<f64>().map_err(|_| wrong())?;
+    let coefficient = float(coefficient).ok_or_else(wrong)?;
     Ok((sites.ok_or_else(wrong)?, finite(coefficient, line)?))
 }
 

@@ -2,12 +2,13 @@
 
 use super::ModelFile;
 use super::quadratic::{Quadratic, Vartype, finite};
-use super::text::{decode, first_word};
+use super::text::{decode, first_word, float};
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]).into_owned();
     let first = text.lines().find(|line| !is_comment(line));
-    first.is_some_and(is_problem) || (first_word(bytes) == "==>" && text.lines().any(is_problem))
+    first.is_some_and(|line| is_problem(line) || has_sense(line))
+        || (first_word(bytes) == "==>" && text.lines().any(is_problem))
 }
 
 fn is_comment(line: &str) -> bool {
@@ -19,12 +20,26 @@ fn is_problem(line: &str) -> bool {
     (words.next(), words.next()) == (Some("p"), Some("qubo"))
 }
 
+/// Quantagonia's files of the same ending begin with what is wanted of the energy.
+fn has_sense(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default().to_uppercase();
+    ["MINIMIZE", "MAXIMIZE"].contains(&first.as_str())
+}
+
 pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let text = decode(bytes)?;
     let mut lines = text.lines().enumerate().filter(|(_, line)| !is_comment(line));
     let Some((number, head)) = lines.next() else {
         return Err("is empty".to_owned());
     };
+    if has_sense(head) {
+        return Err(format!(
+            "line {}: begins with {}, as Quantagonia's files do, which are not read; lines of 'i j bias' \
+             alone, energies to be minimised, are",
+            number + 1,
+            head.trim()
+        ));
+    }
     if !is_problem(head) {
         return Err(format!(
             "line {}: expected 'p qubo 0 maxNodes nNodes nCouplers', found '{head}'; if this line is \
@@ -51,8 +66,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         let [one, other, bias] = words[..] else {
             return Err(wrong());
         };
-        let (Ok(one), Ok(other), Ok(bias)) = (one.parse(), other.parse(), bias.parse::<f64>())
-        else {
+        let (Ok(one), Ok(other), Some(bias)) = (one.parse(), other.parse(), float(bias)) else {
             return Err(wrong());
         };
         let (one, other): (u32, u32) = (one, other);
@@ -103,7 +117,9 @@ mod tests {
         let broken = b"==> a/b.qubo <==\np qubo 0 3 2 7\n0 0 -1\n";
         assert!(detect(broken));
         assert!(read(broken).unwrap_err().starts_with("line 1: expected 'p qubo"));
-        let cases: [(&[u8], &str); 4] = [
+        assert!(detect(b"MINIMIZE\n2 1\n0 1 2\n"));
+        let cases: [(&[u8], &str); 5] = [
+            (b"MINIMIZE\n2 1\n0 1 2\n", "line 1: begins with MINIMIZE, as Quantagonia's"),
             (b"p qubo 0 3 2\n", "four numbers"),
             (b"p qubo 0 3 2 1\n0 1\n", "line 2: expected 'i j bias'"),
             (b"p qubo 0 3 2 1\n0 4000000000 1\n", "names node 4000000000"),

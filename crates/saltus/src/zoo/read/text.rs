@@ -22,6 +22,17 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     }
 }
 
+/// A number as programs write them: also those of Fortran, whose exponents begin with D.
+pub(super) fn float(word: &str) -> Option<f64> {
+    word.parse().ok().or_else(|| {
+        let is_exponent = |letter: char| matches!(letter, 'd' | 'D');
+        let (mantissa, exponent) = word.split_once(is_exponent)?;
+        let whole: i32 = exponent.parse().ok()?;
+        mantissa.ends_with(|c: char| c.is_ascii_digit() || c == '.').then_some(())?;
+        format!("{mantissa}e{whole}").parse().ok()
+    })
+}
+
 /// The first word of what a file begins with, if it is text.
 pub(super) fn first_word(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(4096)];
@@ -61,6 +72,12 @@ impl<'t> Words<'t> {
         word.parse().map_err(|_| format!("line {}: expected {what}, found '{word}'", self.line))
     }
 
+    /// A number with or without a fraction that must come next.
+    pub(super) fn float(&mut self, what: &str) -> Result<f64, String> {
+        let word = self.next_word().ok_or_else(|| format!("ends before {what}"))?;
+        float(word).ok_or_else(|| format!("line {}: expected {what}, found '{word}'", self.line))
+    }
+
     /// A count of things that take at least so many bytes each, so that it cannot be larger than the
     /// file allows.
     pub(super) fn count(&mut self, what: &str, bytes_each: usize) -> Result<usize, String> {
@@ -74,5 +91,22 @@ impl<'t> Words<'t> {
     /// The line of the last word.
     pub(super) fn line(&self) -> usize {
         self.line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_every_writer() {
+        let right =
+            [("1.", 1.0), (".5", 0.5), ("+2e-1", 0.2), ("1.5D-3", 0.0015), ("-2d+00", -2.0)];
+        for (word, number) in right {
+            assert_eq!(float(word), Some(number), "{word}");
+        }
+        for word in ["", "D", "d1", "1D", "1Dx", "1D1D1", "1e2D3", "x", "1,5", "infD1"] {
+            assert_eq!(float(word), None, "{word}");
+        }
     }
 }

@@ -96,7 +96,7 @@ fn table(
         ));
     }
     let values: Vec<f64> =
-        (0..entries).map(|_| words.number("an entry of a table")).collect::<Result<_, _>>()?;
+        (0..entries).map(|_| words.float("an entry of a table")).collect::<Result<_, _>>()?;
     Factor::from_potentials(&scope, &values).map_err(|error| format!("line {line}: {error}"))
 }
 
