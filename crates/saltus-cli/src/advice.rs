@@ -24,7 +24,11 @@ fn words(advice: Advice) -> String {
 
 /// What was found, and what to do about it.
 pub fn sentence(finding: &Finding) -> String {
-    let advice: Vec<String> = finding.advice().into_iter().map(words).collect();
+    advised(finding, finding.advice())
+}
+
+fn advised(finding: &Finding, advice: Vec<Advice>) -> String {
+    let advice: Vec<String> = advice.into_iter().map(words).collect();
     match advice.is_empty() {
         true => finding.to_string(),
         false => format!("{finding}; try {}", advice.join(", or ")),
@@ -33,7 +37,10 @@ pub fn sentence(finding: &Finding) -> String {
 
 /// Everything that deserves attention.
 pub fn warnings(summary: &Summary) -> Vec<String> {
-    summary.findings.iter().map(sentence).collect()
+    // Of what has no scale none can be smaller.
+    let fits = |advice: &Advice| summary.scale.is_some() || *advice != Advice::SmallerScale;
+    let findings = summary.findings.iter();
+    findings.map(|one| advised(one, one.advice().into_iter().filter(fits).collect())).collect()
 }
 
 /// Everything that looks fine.

@@ -1,7 +1,7 @@
 //! Which sampler suits a model: some are named by how the model is made, each is tried for a moment, and the one that gives most
 //! for its work is taken.
 //!
-//! Work is counted ([`Work`]), never timed: the same model, settings and seed give the same choice on every machine
+//! Work is counted ([`Kernel::work`](crate::kernel::Kernel::work)), never timed: the same model, settings and seed give the same choice on every machine
 //! and with any number of threads.
 
 use crate::balancing::Balancing;

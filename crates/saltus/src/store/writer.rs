@@ -50,6 +50,9 @@ impl StoreWriter {
         replace: bool,
     ) -> Result<Self, StoreError> {
         let path = path.as_ref();
+        if path.as_os_str().is_empty() {
+            return Err(StoreError::Missing("the folder of a run has no name".to_owned()));
+        }
         let folder = Folder::new(path);
         let there = match folder::is_empty(path) {
             Ok(empty) => !empty,

@@ -83,6 +83,9 @@ fn what_is_there_is_not_overwritten() {
     let model = ising();
     let description = || Description::new("test", model.space(), &settings);
     let create = |path: &Path, replace| StoreWriter::create(path, description(), replace).map(drop);
+    // Not wherever one happens to be.
+    assert!(create(Path::new(""), false).unwrap_err().to_string().contains("no name"));
+    assert!(!Path::new(".lock").exists());
     // A run: only if asked to.
     let path = folder.path().join("run");
     store(&path, &model, &settings, Keep::None);
