@@ -4,6 +4,9 @@ use super::ModelFile;
 use super::quadratic::{Quadratic, Vartype, finite};
 use super::text::{decode, first_word, float};
 
+/// Nodes that even a short file may number.
+const MOST_WITHOUT_TERM: usize = 2048;
+
 pub(super) fn detect(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]).into_owned();
     let first = text.lines().find(|line| !is_comment(line));
@@ -48,7 +51,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         ));
     }
     let words: Vec<&str> = head.split_whitespace().collect();
-    let [_, _, _, most, nodes, couplers] = words[..] else {
+    let [_, _, _, _, nodes, couplers] = words[..] else {
         return Err(format!(
             "line {}: expected four numbers after 'p qubo', found '{head}'",
             number + 1
@@ -57,7 +60,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let count = |word: &str| {
         word.parse::<usize>().map_err(|_| format!("line {}: '{word}' is no count", number + 1))
     };
-    let (most, announced) = (count(most)?, (count(nodes)?, count(couplers)?));
+    let announced = (count(nodes)?, count(couplers)?);
     let mut model = Quadratic::new(Vartype::Binary, 0);
     let mut found = (0, 0);
     for (number, line) in lines {
@@ -70,8 +73,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
             return Err(wrong());
         };
         let (one, other): (u32, u32) = (one, other);
-        if one.max(other) as usize >= most.max(text.len()) {
-            return Err(format!("line {}: names node {}", number + 1, one.max(other)));
+        // Every node up to the largest takes memory, whatever the head announces.
+        if one.max(other) as usize >= text.len().max(MOST_WITHOUT_TERM) {
+            return Err(format!(
+                "line {}: names node {}, which is more than the file is long",
+                number + 1,
+                one.max(other)
+            ));
         }
         if one == other {
             found.0 += 1
@@ -118,7 +126,8 @@ mod tests {
         assert!(detect(broken));
         assert!(read(broken).unwrap_err().starts_with("line 1: expected 'p qubo"));
         assert!(detect(b"MINIMIZE\n2 1\n0 1 2\n"));
-        let cases: [(&[u8], &str); 5] = [
+        let cases: [(&[u8], &str); 6] = [
+            (b"p qubo 0 4294967295 2 1\n0 4294967294 1\n", "names node 4294967294, which is"),
             (b"MINIMIZE\n2 1\n0 1 2\n", "line 1: begins with MINIMIZE, as Quantagonia's"),
             (b"p qubo 0 3 2\n", "four numbers"),
             (b"p qubo 0 3 2 1\n0 1\n", "line 2: expected 'i j bias'"),
