@@ -143,7 +143,7 @@ fn what_does_not_belong_together_is_refused() {
 #[test]
 fn a_shard_that_is_told_to_stop_leaves_a_checkpoint_and_goes_on_later() {
     let folder = Folder::new();
-    let line = "sample ising --size 12 --coupling 0.3 --chains 8 --warmup 300 --draws 50000 --seed 7 --sampler dlmc \
+    let line = "sample ising --size 12 --coupling 0.3 --chains 8 --warmup 300 --draws 300000 --seed 7 --sampler dlmc \
                 --quiet --shard 1/2 --out";
     done(&format!("{line} {}", folder.path("whole")));
     for signal in ["-TERM", "-USR1"] {
