@@ -1,6 +1,6 @@
 """What observing and summing up cost: the time of a run as it is by default, over that of its kernel.
 
-    python experiments/recording/recording.py target/release/saltus
+    python experiments/recording/recording.py target/release/saltus [SAMPLER ...] [--every-step]
 
 Every sampler on the paper's Ising model, 100 chains, one thread, with everything that `saltus sample` observes by default: log π,
 three Hamming distances, magnetisation, the sites, the best state. The kernel alone is a run that keeps one draw of a thousand
@@ -30,7 +30,7 @@ FEW = 1000
 
 def run(binary, sampler, options, draws, thin):
     """Steps per draw, seconds of the draws and of the summary, the least of five."""
-    words = f"sample ising --sampler {sampler} {options} --chains 100 --threads 1 --warmup 0 --json --quiet --draws {draws}"
+    words = f"sample ising --sampler {sampler} {options} --chains 100 --threads 1 --warmup 0 --no-scouts --json --quiet --draws {draws}"
     words += f" --thin {thin}" if thin else ""
     found = []
     for _ in range(5):
@@ -41,9 +41,11 @@ def run(binary, sampler, options, draws, thin):
 
 def main():
     binary, every_step = sys.argv[1], "--every-step" in sys.argv
+    wanted = [word for word in sys.argv[2:] if not word.startswith("-")] or SAMPLERS
     print("| sampler | steps per draw | kernel, µs per step | observed, ratio | observed and summed up, ratio |")
     print("|---|---|---|---|---|")
-    for sampler, (options, steps) in SAMPLERS.items():
+    for sampler in wanted:
+        options, steps = SAMPLERS[sampler]
         thin, _, _ = run(binary, sampler, options, 1, 1 if every_step else None)
         steps = steps // 100 if every_step and thin == 1 and steps > 5000 else steps
         _, alone, _ = run(binary, sampler, options, max(steps // FEW, 1), FEW)
@@ -51,7 +53,7 @@ def main():
         _, drawn, summed = run(binary, sampler, options, steps // thin, thin)
         made = steps // thin * thin
         observed, whole = drawn / made / alone, (drawn + summed) / made / alone
-        print(f"| {sampler} | {thin} | {alone * 1e4:.3f} | {observed:.2f} | {whole:.2f} |")
+        print(f"| {sampler} | {thin} | {alone * 1e4:.3f} | {observed:.2f} | {whole:.2f} |", flush=True)
 
 
 main()
