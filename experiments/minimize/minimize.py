@@ -1,7 +1,7 @@
 """Largest cuts of Gset's graphs: `saltus minimize` beside dwave-samplers and OpenJij with equal seconds, on two threads.
 
     pip install dwave-samplers openjij
-    python experiments/minimize/minimize.py target/release/saltus DIR [--seconds 60]
+    python experiments/minimize/minimize.py target/release/saltus DIR [--seconds 60] [GRAPH ...]
 
 DIR has G1.txt, G11.txt, ... as https://web.stanford.edu/~yyye/yyye/Gset has them. What is not installed is left out. The others anneal 32 reads with
 as many sweeps as fill the time: a first call measures how many.
@@ -18,7 +18,9 @@ KNOWN = {"G1": 11624, "G11": 564, "G14": 3064, "G22": 13359}
 
 
 def read(path):
-    lines = path.read_text().split("\n")
+    # G14 is in UTF-16, with the mark that says so.
+    data = path.read_bytes()
+    lines = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8").split("\n")
     edges = [tuple(int(word) for word in line.split()) for line in lines[1:] if line.strip()]
     return {(one - 1, other - 1): weight for one, other, weight in edges}
 
@@ -47,6 +49,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("saltus")
     parser.add_argument("data", type=Path)
+    parser.add_argument("graphs", nargs="*", default=list(KNOWN))
     parser.add_argument("--seconds", type=int, default=60)
     arguments = parser.parse_args()
     others = {}
@@ -64,7 +67,8 @@ def main():
         pass
     print("| graph | best known | saltus | found after, s | " + " | ".join(others) + " |")
     print("|---|---:|---:|---:|" + "---:|" * len(others))
-    for name, known in KNOWN.items():
+    for name in arguments.graphs:
+        known = KNOWN[name]
         path = arguments.data / f"{name}.txt"
         if not path.exists():
             continue
