@@ -92,8 +92,12 @@ impl Stored {
         let unchanged = digest::is_right(&root);
         let mut root: Value =
             serde_json::from_slice(&root).map_err(|error| damaged(&file, error))?;
-        let mut attributes = match root["attributes"].take() {
-            Value::Object(attributes) if attributes.contains_key("saltus_version") => attributes,
+        // Not by index, which panics where something else than an object stands.
+        let mut part = |path: &str| root.pointer_mut(path).map(Value::take);
+        let mut attributes = match part("/attributes") {
+            Some(Value::Object(attributes)) if attributes.contains_key("saltus_version") => {
+                attributes
+            }
             _ => return Err(StoreError::NotAStore(folder.name())),
         };
         unfold(&mut attributes);
@@ -107,8 +111,8 @@ impl Stored {
             (None, true) => folder.unsealed(),
             _ => return Err(damaged(&file, "its format is not one that this saltus reads")),
         };
-        let metadata = match root["consolidated_metadata"]["metadata"].take() {
-            Value::Object(metadata) => metadata,
+        let metadata = match part("/consolidated_metadata/metadata") {
+            Some(Value::Object(metadata)) => metadata,
             _ => return Err(damaged(&file, "it does not list its arrays")),
         };
         let space = known.run.space().map_err(|error| damaged(&file, error))?;

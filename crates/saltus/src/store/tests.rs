@@ -203,3 +203,13 @@ fn many_draws_are_few_files() {
     // One file more for each of seven arrays over chain and draw.
     assert_eq!(many, few + 7);
 }
+
+#[test]
+fn metadata_of_any_shape_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in ["\"attributes\"", "[]", "7", "null", "{}", "{\"attributes\": 3}"] {
+        fs::write(folder.path().join("zarr.json"), text).unwrap();
+        assert!(Stored::open(folder.path()).is_err(), "{text}");
+        assert!(!Stored::is_store(folder.path()), "{text}");
+    }
+}
