@@ -28,7 +28,8 @@ pub fn sentence(finding: &Finding) -> String {
 }
 
 fn advised(finding: &Finding, advice: Vec<Advice>) -> String {
-    let advice: Vec<String> = advice.into_iter().map(words).collect();
+    let advice: Vec<String> =
+        advice.into_iter().map(words).filter(|words| !words.is_empty()).collect();
     match advice.is_empty() {
         true => finding.to_string(),
         false => format!("{finding}; try {}", advice.join(", or ")),

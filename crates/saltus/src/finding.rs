@@ -1,5 +1,5 @@
 //! What a run shows about itself: findings with stable codes, in the order in which they should be
-//! heard. Sentences and advice are the business of whoever tells them.
+//! heard. `evidence` comes to them, `words` says what was found; how advice is worded is the business of whoever gives it.
 //!
 //! Thresholds and their reasons are in `docs/diagnostics.md`.
 

@@ -60,7 +60,7 @@ impl Proposal for Rows {
             RowFormula::Normalised => 1.1,
             RowFormula::Euler => 1.2,
             RowFormula::Interpolated => 1.5,
-            // Thousands where there are many values: an exponential of a matrix per site.
+            // A guess: an exponential of a matrix per site, which nobody has timed by values.
             RowFormula::Exact => 20.0,
         }
     }

@@ -150,7 +150,7 @@ impl<M: Model> Kernel<M> for Wolff {
         self.0.suits()
     }
 
-    /// A cluster may be anything from one site to all: half of what all clusters take.
+    /// A guess, half of what all clusters take: one may be anything from a site to all of them.
     fn work(&self, model: &M) -> f64 {
         3.0 * self.0.pairs() as f64 + 4.0 * model.space().sites() as f64
     }
