@@ -136,7 +136,8 @@ impl Part {
                 Verdict::NotDecided
             }
             (0, 0) => Verdict::NotDecided,
-            (yes, 0) if yes < self.answers.len() => Verdict::WhereDecided,
+            // What was not run is not decided either.
+            (yes, 0) if yes < self.asked => Verdict::WhereDecided,
             (_, 0) => Verdict::Holds,
             (0, _) => Verdict::DoesNotHold,
             _ => Verdict::Partly,

@@ -230,7 +230,7 @@ fn draws_of_the_parameters_are_averaged() {
     });
     let claims = judge(&Results::new(rows.collect()));
     let lattices = claims.iter().find(|claim| claim.id == "C5").unwrap();
-    assert_eq!(lattices.verdict, Verdict::Holds);
+    assert_eq!(lattices.verdict, Verdict::WhereDecided);
     assert_eq!(lattices.parts[0].answers.len(), 1);
     assert_eq!(lattices.parts[0].numbers(), "ising-high (pas) 1.60");
 }
@@ -258,7 +258,7 @@ fn a_missing_cell_takes_its_comparisons_away() {
     assert_eq!((lead.parts[0].answers.len(), lead.parts[0].asked), (3, 4));
     assert_eq!(
         (lead.verdict, lead.coverage().unwrap().as_str()),
-        (Verdict::Holds, "3 of 4 numbers")
+        (Verdict::WhereDecided, "3 of 4 numbers")
     );
     let complete = judge(&Results::new(
         Target::ALL
