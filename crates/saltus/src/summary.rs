@@ -13,8 +13,7 @@ use crate::model::Model;
 use crate::run::Outcome;
 use crate::run::Scouts;
 use crate::stats::{
-    Diagnosis, EssSummary, Overlap, diagnose, diagnose_weighted, split_rhat, summarise,
-    weighted_ess_of_chains,
+    Diagnosis, EssSummary, Overlap, diagnose, diagnose_weighted, split_rhat, weighted_ess_of_chains,
 };
 use crate::temper::TemperReport;
 use rayon::prelude::*;
@@ -166,20 +165,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    fn of(chains: &[Vec<f64>], weights: Option<&[Vec<f64>]>) -> Self {
-        match weights {
-            None => {
-                let summary = summarise(chains);
-                Self {
-                    mean: summary.map(|summary| summary.mean),
-                    sd: summary.map(|summary| summary.sd),
-                    mcse: summary.and_then(|summary| summary.mcse_mean),
-                }
-            }
-            Some(weights) => {
-                let Diagnosis { mean, sd, mcse, .. } = diagnose_weighted(chains, weights);
-                Self { mean, sd, mcse }
-            }
+    fn of(diagnosis: Option<&Diagnosis>) -> Self {
+        Self {
+            mean: diagnosis.and_then(|diagnosis| diagnosis.mean),
+            sd: diagnosis.and_then(|diagnosis| diagnosis.sd),
+            mcse: diagnosis.and_then(|diagnosis| diagnosis.mcse),
         }
     }
 }
@@ -228,8 +218,9 @@ impl Summary {
             None => EssSummary::of_chains(trace.hamming()),
             Some(weights) => weighted_ess_of_chains(trace.hamming(), weights),
         };
-        let log_prob = Estimate::of(trace.log_prob(), trace.weights());
         let observables = observables(trace);
+        // log π is the first of a trace's observables.
+        let log_prob = Estimate::of(observables.first().map(|log_prob| &log_prob.diagnosis));
         let site_counts = outcome.sites.as_ref().map(|sites| sites.counts);
         let overlap = outcome.sites.as_ref().and_then(|sites| sites.overlap);
         let verdict =

@@ -10,7 +10,7 @@ use crate::draws::trace::{HAMMING, LOG_PROB};
 use crate::kernel::ScaleUnit;
 use crate::run::{MAGNETISATION, Outcome};
 use crate::stats::{
-    EssSummary, MIN_DRAWS, Memory, Movement, Overlap, drift, ess, exceeds_chance, split_rhat,
+    EssSummary, MIN_DRAWS, Memory, Movement, Overlap, drift, exceeds_chance, split_rhat,
 };
 use crate::summary::{ENERGY, ObservableSummary};
 use crate::temper::{LadderVerdict, TemperReport};
@@ -315,8 +315,7 @@ impl Evidence<'_> {
             Movement::Frozen | Movement::Constant => LOG_PROB,
         };
         let series = self.outcome.trace.series(name).unwrap_or_default();
-        let worth: Vec<f64> = series.iter().map(|chain| ess(chain).value()).collect();
-        let mean = worth.iter().sum::<f64>() / worth.len().max(1) as f64;
+        let EssSummary { mean, per_chain: worth, .. } = EssSummary::of_chains(series);
         let rhats = series.iter().map(|chain| split_rhat(&[chain]).unwrap_or(f64::INFINITY));
         let mixes = median(worth) >= MIXES.0 && median(rhats.collect()) <= MIXES.1;
         OnTheirOwn { ess: mean, mixes }

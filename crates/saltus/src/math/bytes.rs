@@ -35,13 +35,44 @@ fn count<const N: usize>(a: &[[u8; N]], b: &[[u8; N]]) -> u32 {
             ones[place] += u8::from(a[place] != b[place]);
         }
     }
-    ones.iter().map(|ones| u32::from(*ones)).sum()
+    add_up(&ones)
+}
+
+/// The sum of at most 256 bytes.
+#[inline(always)]
+fn add_up(bytes: &[u8]) -> u32 {
+    let mut sums = [0u16; FEW];
+    for bytes in bytes.as_chunks::<FEW>().0 {
+        for place in 0..FEW {
+            sums[place] += u16::from(bytes[place]);
+        }
+    }
+    sums.iter().map(|sum| u32::from(*sum)).sum()
 }
 
 /// Number of bytes that are not zero.
 pub fn count_nonzero(bytes: &[u8]) -> u32 {
-    const ZEROS: [u8; 4 * LANES] = [0; 4 * LANES];
-    bytes.chunks(ZEROS.len()).map(|bytes| count_differences(bytes, &ZEROS)).sum()
+    vectorised(
+        #[inline(always)]
+        || {
+            let (many, rest) = bytes.as_chunks::<LANES>();
+            let (few, rest) = rest.as_chunks::<FEW>();
+            let last = rest.iter().map(|byte| u32::from(*byte != 0)).sum::<u32>();
+            many.chunks(MOST).map(nonzero).sum::<u32>() + nonzero(few) + last
+        },
+    )
+}
+
+/// The same of at most 255 whole chunks.
+#[inline(always)]
+fn nonzero<const N: usize>(chunks: &[[u8; N]]) -> u32 {
+    let mut ones = [0u8; N];
+    for bytes in chunks {
+        for place in 0..N {
+            ones[place] += u8::from(bytes[place] != 0);
+        }
+    }
+    add_up(&ones)
 }
 
 #[cfg(test)]
@@ -60,5 +91,6 @@ mod tests {
         }
         // Everything differs, so many times that bytes would overflow.
         assert_eq!(count_differences(&[1; 300_000], &[2; 300_000]), 300_000);
+        assert_eq!(count_nonzero(&[1; 300_000]), 300_000);
     }
 }

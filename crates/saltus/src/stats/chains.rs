@@ -9,7 +9,7 @@
 //! drifts disagrees with itself. "All draws" below are those of the halves.
 
 use super::ess::Ess;
-use super::halves::Halves;
+use super::halves::{Halves, keep_halves};
 use super::lags::Autocovariance;
 use super::{MIN_DRAWS, extent, moments};
 
@@ -30,7 +30,7 @@ use super::{MIN_DRAWS, extent, moments};
 /// assert_eq!(split_rhat(&[[1.0; 8], [1.0; 8]]), None);
 /// ```
 pub fn split_rhat<S: AsRef<[f64]>>(chains: &[S]) -> Option<f64> {
-    Draws::new(chains)?.halves().rhat()
+    Draws::new(chains)?.into_halves().rhat()
 }
 
 /// The effective sample size of the draws of all chains together, for estimating their mean.
@@ -49,7 +49,7 @@ pub fn split_rhat<S: AsRef<[f64]>>(chains: &[S]) -> Option<f64> {
 /// ```
 pub fn combined_ess<S: AsRef<[f64]>>(chains: &[S]) -> Ess {
     Draws::new(chains)
-        .map_or(Ess::Undefined, |draws| draws.halves().ess(&mut Autocovariance::default()))
+        .map_or(Ess::Undefined, |draws| draws.into_halves().ess(&mut Autocovariance::default()))
 }
 
 /// The Monte Carlo standard error of the mean of all draws: their standard deviation over the root
@@ -89,7 +89,7 @@ pub struct ChainSummary {
 pub fn summarise<S: AsRef<[f64]>>(chains: &[S]) -> Option<ChainSummary> {
     let draws = Draws::new(chains)?;
     let (mean, sd) = draws.mean_and_sd();
-    let halves = draws.halves();
+    let halves = draws.into_halves();
     let ess = halves.ess(&mut Autocovariance::default());
     Some(ChainSummary {
         mean,
@@ -121,15 +121,13 @@ impl Draws {
         if chains.iter().any(|chain| chain.as_ref().len() != length) {
             return None;
         }
-        let all = || chains.iter().flat_map(|chain| chain.as_ref());
-        let (low, range) = extent(all())?;
+        let (low, range) = extent(chains)?;
         let divisor = if range > 0.0 { range } else { 1.0 };
-        Some(Self {
-            low,
-            range,
-            length,
-            unit: all().map(|value| (value - low) / divisor).collect(),
-        })
+        let mut unit = Vec::with_capacity(chains.len() * length);
+        for chain in chains {
+            unit.extend(chain.as_ref().iter().map(|value| (value - low) / divisor));
+        }
+        Some(Self { low, range, length, unit })
     }
 
     /// Mean and sample standard deviation of all draws.
@@ -138,8 +136,9 @@ impl Draws {
         (self.low + mean * self.range, variance.sqrt() * self.range)
     }
 
-    pub(super) fn halves(&self) -> Halves {
-        Halves::new(&self.unit, self.length)
+    pub(super) fn into_halves(mut self) -> Halves {
+        keep_halves(&mut self.unit, self.length);
+        Halves::new(self.unit, self.length / 2)
     }
 }
 

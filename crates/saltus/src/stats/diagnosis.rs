@@ -109,12 +109,13 @@ pub fn diagnose<S: AsRef<[f64]>>(chains: &[S]) -> Diagnosis {
         return diagnosis;
     }
     let mut autocovariance = Autocovariance::default();
-    let raw: Vec<f64> = chains.iter().flat_map(|chain| chain.as_ref()).copied().collect();
-    let ranks = rank_statistics(&raw, draws.length, &mut autocovariance);
+    let mut raw = Vec::with_capacity(chains.len() * draws.length);
+    chains.iter().for_each(|chain| raw.extend_from_slice(chain.as_ref()));
+    let ranks = rank_statistics(raw, draws.length, &mut autocovariance);
     diagnosis.rhat = ranks.rhat;
     diagnosis.ess_bulk = ranks.ess_bulk.estimated();
     diagnosis.ess_tail = ranks.ess_tail.estimated();
-    let ess = draws.halves().ess(&mut autocovariance).estimated();
+    let ess = draws.into_halves().ess(&mut autocovariance).estimated();
     diagnosis.mcse = ess.map(|ess| sd / ess.sqrt());
     diagnosis
 }

@@ -28,7 +28,7 @@ pub fn drift<S: AsRef<[f64]>>(chains: &[S]) -> Option<f64> {
     if chains.len() < FEWEST_CHAINS || draws < 8 {
         return None;
     }
-    let (_, range) = extent(chains.iter().flat_map(|chain| chain.as_ref()))?;
+    let (_, range) = extent(chains)?;
     if range == 0.0 {
         return None;
     }

@@ -85,7 +85,7 @@ impl EssEstimator {
         if series.len() < MIN_DRAWS {
             return Ess::Undefined;
         }
-        let Some((low, range)) = extent(series) else {
+        let Some((low, range)) = extent(&[series]) else {
             return Ess::Undefined;
         };
         if range == 0.0 {
@@ -116,7 +116,7 @@ impl EssEstimator {
 /// assert_eq!(saltus::stats::autocorrelation(&[1.0; 10], 3), None);
 /// ```
 pub fn autocorrelation(series: &[f64], lags: usize) -> Option<Vec<f64>> {
-    let (low, range) = extent(series).filter(|(_, range)| *range > 0.0)?;
+    let (low, range) = extent(&[series]).filter(|(_, range)| *range > 0.0)?;
     let mut autocovariance = Autocovariance::default();
     let unit = series.iter().map(|value| (value - low) / range);
     let mut known = autocovariance.lags(unit, series.len());

@@ -10,44 +10,35 @@ pub(super) struct Halves {
     /// Draws per half.
     length: usize,
     values: Vec<f64>,
+    /// The mean of the variances of the halves.
+    within: f64,
+    /// The variance of their means.
+    between: f64,
+}
+
+/// The draws of chains of one length that are in the halves, in place.
+pub(super) fn keep_halves(draws: &mut Vec<f64>, length: usize) {
+    if !length.is_multiple_of(2) {
+        let mut place = 0;
+        draws.retain(|_| {
+            place += 1;
+            (place - 1) % length != length / 2
+        });
+    }
 }
 
 impl Halves {
-    /// Cuts chains of one length, at least four draws.
-    pub(super) fn new(draws: &[f64], length: usize) -> Self {
-        let half = length / 2;
-        let mut values = Vec::with_capacity(draws.len());
-        for chain in draws.chunks_exact(length) {
-            values.extend_from_slice(&chain[..half]);
-            values.extend_from_slice(&chain[length - half..]);
-        }
-        Self { length: half, values }
-    }
-
-    pub(super) fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// The same halves with other values in the place of each.
-    pub(super) fn with_values(&self, values: Vec<f64>) -> Self {
-        debug_assert_eq!(values.len(), self.values.len());
-        Self { length: self.length, values }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[f64]> {
-        self.values.chunks_exact(self.length)
-    }
-
-    /// The mean of the variances of the halves, and the variance of their means.
-    fn within_and_between(&self) -> (f64, f64) {
-        let (means, variances): (Vec<f64>, Vec<f64>) = self.iter().map(moments).unzip();
+    /// Halves of so many draws each, at least two, one after the other.
+    pub(super) fn new(values: Vec<f64>, length: usize) -> Self {
+        let (means, variances): (Vec<f64>, Vec<f64>) =
+            values.chunks_exact(length).map(moments).unzip();
         let within = variances.iter().sum::<f64>() / variances.len() as f64;
-        (within, moments(&means).1)
+        Self { length, values, within, between: moments(&means).1 }
     }
 
     /// How much wider the pooled draws are than those of a half; `None` if all are equal.
     pub(super) fn rhat(&self) -> Option<f64> {
-        let (within, between) = self.within_and_between();
+        let Self { within, between, .. } = *self;
         if within + between == 0.0 {
             return None;
         }
@@ -59,7 +50,7 @@ impl Halves {
     /// The effective sample size of all draws together, for estimating their mean.
     pub(super) fn ess(&self, autocovariance: &mut Autocovariance) -> Ess {
         let n = self.length;
-        let (within, between) = self.within_and_between();
+        let Self { within, between, .. } = *self;
         if within + between == 0.0 {
             return Ess::Stuck;
         }

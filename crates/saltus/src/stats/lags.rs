@@ -1,6 +1,7 @@
 //! Sums of products of series with themselves at a lag: one after the other as long as somebody asks, and all at once by
 //! Fourier transforms if that takes long.
 
+use super::sum;
 use crate::math::vectorised;
 use realfft::num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 /// Lags that are summed directly. Estimators stop where correlations have faded, mostly after a few; beyond
 /// this many, transforms of all lags cost less.
-const DIRECT: usize = 192;
+const DIRECT: usize = 48;
 /// Lags that are summed at a time.
 const AT_ONCE: usize = 8;
 /// Products that are added up side by side.
@@ -70,10 +71,12 @@ impl Autocovariance {
         }
     }
 
-    /// All sums: transforms add up, so that only one has to be turned back.
+    /// Sums up to half the length of a series, or all if those are known: transforms add up, so that only one has to be
+    /// turned back.
     fn add_all(&mut self, n: usize) {
-        // Twice the length, so that the products do not wrap around.
-        let length = (2 * n).next_power_of_two();
+        let reach = if self.sums.len() <= n / 2 { n / 2 } else { n };
+        // So long that products at lags within reach do not wrap around.
+        let length = transform_length(n + reach);
         let plan = match self.plan.take() {
             Some(plan) if plan.length == length => plan,
             _ => Plan {
@@ -102,23 +105,32 @@ impl Autocovariance {
             .process_with_scratch(&mut power, &mut self.padded, &mut self.scratch)
             .expect("the buffers have the lengths of the plan");
         self.sums.clear();
-        self.sums.extend_from_slice(&self.padded[..n]);
+        self.sums.extend_from_slice(&self.padded[..n.min(length - n + 1)]);
         self.plan = Some(plan);
     }
+}
+
+/// The least even number from here on that transforms like: 2ᵏ or 3·2ᵏ.
+fn transform_length(least: usize) -> usize {
+    let power = least.next_power_of_two().max(4);
+    if power / 4 * 3 >= least { power / 4 * 3 } else { power }
 }
 
 /// Takes the mean off a series. The first subtraction makes a constant one exactly zero; the last removes the
 /// rounding of the one before.
 fn centre(series: &mut [f64]) {
-    let subtract = |series: &mut [f64], shift: f64| {
-        series.iter_mut().for_each(|value| *value -= shift);
-    };
     let n = series.len() as f64;
-    subtract(series, series[0]);
-    for _ in 0..2 {
-        let mean = series.iter().sum::<f64>() / n;
-        subtract(series, mean);
-    }
+    let first = series[0];
+    vectorised(
+        #[inline(always)]
+        || {
+            series.iter_mut().for_each(|value| *value -= first);
+            for _ in 0..2 {
+                let mean = sum(series) / n;
+                series.iter_mut().for_each(|value| *value -= mean);
+            }
+        },
+    );
 }
 
 /// Σ aᵢbᵢ, added in an order that does not depend on the width of a register.
@@ -206,6 +218,7 @@ mod tests {
                 let upwards: Vec<f64> = (0..n).map(|lag| lags.sum(lag)).collect();
                 let mut lags = autocovariance.lags(series.iter().copied(), n);
                 lags.all.add_all(n);
+                assert!(lags.all.sums.len() > n / 2 && lags.all.sums.len() <= n);
                 let transformed: Vec<f64> = (0..n).map(|lag| lags.sum(lag)).collect();
                 for found in [upwards, transformed] {
                     let off = |(a, b): (&f64, &f64)| (a - b).abs();

@@ -2,7 +2,7 @@
 //! and the tail indicators of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021).
 
 use super::ess::Ess;
-use super::halves::Halves;
+use super::halves::{Halves, keep_halves};
 use super::lags::Autocovariance;
 use statrs::function::erf::erfc_inv;
 use std::f64::consts::SQRT_2;
@@ -15,28 +15,28 @@ pub(super) struct RankStatistics {
     pub(super) ess_tail: Ess,
 }
 
-/// All three, for finite draws of chains of one length, at least four.
+/// All three, for finite draws of chains of one length, at least four, one chain after the other.
 ///
 /// They are ranked as they are: mapping them to [0, 1] could make or break ties.
 pub(super) fn rank_statistics(
-    draws: &[f64],
+    mut draws: Vec<f64>,
     length: usize,
     autocovariance: &mut Autocovariance,
 ) -> RankStatistics {
-    let halves = Halves::new(draws, length);
-    let order = in_order(halves.values());
-    let bulk = halves.with_values(normal_scores(&order));
-    let folded = halves.with_values(normal_scores(&folded(&order)));
-    let quantiles = [0.05, 0.95].map(|probability| match length % 2 {
-        0 => quantile(&order, probability),
-        // The middle draws belong to no half.
-        _ => quantile(&in_order(draws), probability),
-    });
+    let half = length / 2;
+    let quantiles_of = |order: &[(f64, u32)]| [0.05, 0.95].map(|part| quantile(order, part));
+    // The middle draws of an odd length belong to no half, but to the quantiles.
+    let of_all = (length % 2 == 1).then(|| quantiles_of(&in_order(&draws)));
+    keep_halves(&mut draws, length);
+    let order = in_order(&draws);
+    let quantiles = of_all.unwrap_or_else(|| quantiles_of(&order));
+    let bulk = Halves::new(normal_scores(&order), half);
+    let folded = Halves::new(normal_scores(&folded(&order)), half);
     RankStatistics {
         // Different places and different widths are both disagreement.
         rhat: [bulk.rhat(), folded.rhat()].into_iter().flatten().reduce(f64::max),
         ess_bulk: bulk.ess(autocovariance),
-        ess_tail: tail_ess(draws, length, quantiles, autocovariance),
+        ess_tail: tail_ess(&draws, half, quantiles, autocovariance),
     }
 }
 
@@ -66,19 +66,18 @@ fn folded(order: &[(f64, u32)]) -> Vec<(f64, u32)> {
     folded
 }
 
-/// The smaller effective sample size of the indicators of the outer twentieths.
+/// The smaller effective sample size of the indicators of the outer twentieths, of halves of so many draws.
 fn tail_ess(
     draws: &[f64],
-    length: usize,
+    half: usize,
     quantiles: [f64; 2],
     autocovariance: &mut Autocovariance,
 ) -> Ess {
     let estimates = quantiles.map(|quantile| {
-        let indicator: Vec<f64> =
-            draws.iter().map(|value| f64::from(u8::from(*value <= quantile))).collect();
-        Halves::new(&indicator, length).ess(autocovariance)
+        let indicator = draws.iter().map(|value| f64::from(u8::from(*value <= quantile)));
+        Halves::new(indicator.collect(), half).ess(autocovariance)
     });
-    let all = (draws.len() / length * (length / 2) * 2) as f64;
+    let all = draws.len() as f64;
     match estimates {
         [Ess::Estimated(low), Ess::Estimated(high)] => Ess::Estimated(low.min(high)),
         // Few distinct values: a quantile may be the largest of them, and its indicator constant.
