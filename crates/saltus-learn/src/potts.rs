@@ -10,7 +10,8 @@
 //! use saltus::Control;
 //! let fasta = ">a\nACA\n>b\nAGA\n>c\nCGC\n>d\nCAC\n";
 //! let alignment = Alignment::read_fasta(fasta.as_bytes(), None)?;
-//! let settings = PottsSettings { chains: 200, iterations: 400, ..PottsSettings::default() };
+//! // Of few letters all pairs are frequent: Adam may follow each at its own pace.
+//! let settings = PottsSettings { chains: 200, iterations: 400, epsilon: 0.05, ..PottsSettings::default() };
 //! let trained = train_potts(&alignment, &settings, |_| Control::Continue)?;
 //! // The first and the third letter go together.
 //! assert!(trained.model.coupling(0, 2, 1, 1) > trained.model.coupling(0, 2, 1, 2) + 1.0);

@@ -44,13 +44,13 @@ pub struct TrainPottsArguments {
     /// End when the connected correlations of the chains have this correlation with those of the data
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub target: Option<f64>,
-    /// Adam's learning rate [default: 0.01]
+    /// Adam's learning rate [default: 0.05]
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub learning_rate: Option<f64>,
-    /// What Adam adds to the usual size of a gradient [default: 0.05]: smaller ones are followed in proportion
+    /// What Adam adds to the usual size of a gradient [default: 1]: smaller ones are followed in proportion
     #[arg(long, value_name = "E", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
-    /// Learning rate of the last iteration [default: the same]
+    /// Learning rate of the last iteration [default: a fifteenth of the first]
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub final_learning_rate: Option<f64>,
     /// How the learning rate falls [default: cosine]: linear, cosine or geometric

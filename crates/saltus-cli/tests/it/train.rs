@@ -250,7 +250,8 @@ fn couplings_of_sequences_are_learnt_kept_and_resumed() {
     std::fs::write(path("family.fasta"), fasta).unwrap();
     let line = |out: &str, options: &str| {
         format!(
-            "train potts --data {} --out {} --chains 500 --steps 3 --learning-rate 0.05 {options} --quiet",
+            "train potts --data {} --out {} --chains 500 --steps 3 --learning-rate 0.05 \
+             --final-learning-rate 0.05 --epsilon 0.05 {options} --quiet",
             path("family.fasta"),
             path(out)
         )

@@ -19,6 +19,8 @@ pub struct Potts {
     rows: Vec<f32>,
     /// What chains start from: how likely each letter of each site is.
     start: Vec<f64>,
+    /// mᵢ(a) of the coordinates that are learnt in.
+    centre: Vec<f64>,
 }
 
 /// Memory of a block of chains of a [`Potts`] model.
@@ -37,9 +39,57 @@ impl Potts {
         check_length("the list of frequencies", start.len(), letters)?;
         check_finite("parameters", numbers)?;
         let rows = vec![0.0; letters * letters];
-        let mut model = Self { space, parameters: numbers.to_vec(), rows, start };
+        let centre = vec![0.0; letters];
+        let mut model = Self { space, parameters: numbers.to_vec(), rows, start, centre };
         model.lay_out();
         Ok(model)
+    }
+
+    /// The same model, to be learnt in centred coordinates (Melchior, Fischer and Wiskott 2016): log π is written as
+    /// Σᵢ h′ᵢ(xᵢ) + Σ_{i<j,a,b} Jᵢⱼ(a, b) ([xᵢ = a] − mᵢ(a)) ([xⱼ = b] − mⱼ(b)) and h′, J are followed.
+    ///
+    /// A letter that is a little too frequent is a little too frequent in its pairs with all other sites. Without
+    /// centring, all of these couplings answer it at once, and what answers overshoots at any rate at which the rest would
+    /// be learnt in time.
+    pub fn centred(mut self, frequencies: &[f64]) -> Result<Self, ModelError> {
+        check_length("the list of frequencies", frequencies.len(), self.length())?;
+        self.centre = frequencies.to_vec();
+        Ok(self)
+    }
+
+    /// Σⱼ Σ_b Jᵢⱼ(a, b) mⱼ(b), by which the fields of the centred coordinates exceed those of the model.
+    fn shifts(&self) -> Vec<f64> {
+        let length = self.length();
+        let shift = |row: &[f32]| {
+            row.iter().zip(&self.centre).map(|(number, mean)| f64::from(*number) * mean).sum()
+        };
+        self.rows.chunks_exact(length).map(shift).collect()
+    }
+
+    /// Makes counts of letters and pairs those of centred pairs.
+    fn centre_counts(&self, counts: &mut [f64], states: f64) {
+        let (sites, values) = (self.space.sites(), self.space.values());
+        let (letters, pairs) = counts.split_at_mut(sites * values);
+        let letters = &*letters;
+        let mut tables = pairs.chunks_exact_mut(values * values);
+        for one in 0..sites {
+            for (other, table) in (one + 1..sites).zip(&mut tables) {
+                for (a, row) in table.chunks_exact_mut(values).enumerate() {
+                    let (count, mean) = (letters[one * values + a], self.centre[one * values + a]);
+                    let others = other * values..(other + 1) * values;
+                    let theirs = letters[others.clone()].iter().zip(&self.centre[others]);
+                    for (pair, (count_b, mean_b)) in row.iter_mut().zip(theirs) {
+                        *pair += states * mean * mean_b - count * mean_b - mean * count_b;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The mean of what the learnt coordinates multiply, given that of letters and pairs.
+    pub(super) fn centred_means(&self, mut means: Vec<f64>) -> Vec<f64> {
+        self.centre_counts(&mut means, 1.0);
+        means
     }
 
     /// h of a letter of a site.
@@ -263,13 +313,22 @@ impl Learnable for Potts {
 
     fn new_work(&self, _batch: usize) {}
 
+    /// In the coordinates of [`centred`](Potts::centred).
     fn parameters(&self) -> Vec<f32> {
-        self.parameters.clone()
+        let mut parameters = self.parameters.clone();
+        for (field, shift) in parameters.iter_mut().zip(self.shifts()) {
+            *field = (f64::from(*field) + shift) as f32;
+        }
+        parameters
     }
 
     fn set_parameters(&mut self, parameters: &[f32]) -> Result<(), ModelError> {
         self.parameters.copy_from_slice(parameters);
         self.lay_out();
+        let shifts = self.shifts();
+        for (field, shift) in self.parameters.iter_mut().zip(shifts) {
+            *field = (f64::from(*field) - shift) as f32;
+        }
         Ok(())
     }
 
@@ -279,10 +338,11 @@ impl Learnable for Potts {
         share: f32,
         gradient: &mut [f32],
     ) -> Result<(), ModelError> {
-        add_counts(&self.space, state, |_| share, gradient);
+        self.add_mean_gradient(States::new(state, state.len()), share, &mut (), gradient)?;
         Ok(())
     }
 
+    /// The mean of log π is that of the centred coordinates, whose constant is another.
     fn add_mean_gradient(
         &self,
         states: States<'_>,
@@ -293,10 +353,10 @@ impl Learnable for Potts {
         // Counted in double precision: each of thousands of states is a small share.
         let mut counts = vec![0.0f64; gradient.len()];
         add_counts(&self.space, states.bytes(), |_| 1.0, &mut counts);
+        self.centre_counts(&mut counts, states.chains() as f64);
         let each = f64::from(share) / states.chains() as f64;
-        let mut log_prob = 0.0;
-        for ((gradient, count), parameter) in gradient.iter_mut().zip(&counts).zip(&self.parameters)
-        {
+        let (parameters, mut log_prob) = (Learnable::parameters(self), 0.0);
+        for ((gradient, count), parameter) in gradient.iter_mut().zip(&counts).zip(&parameters) {
             *gradient += (each * count) as f32;
             log_prob += count * f64::from(*parameter);
         }

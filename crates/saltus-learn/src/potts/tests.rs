@@ -103,6 +103,49 @@ fn the_gradient_is_the_count_of_letters_and_pairs() {
 }
 
 #[test]
+fn centred_coordinates_are_of_the_same_model() {
+    let plain = uneven(3, 3);
+    let frequencies = [0.5, 0.2, 0.3, 0.1, 0.1, 0.8, 0.25, 0.7, 0.05];
+    let mut model = plain.clone().centred(&frequencies).unwrap();
+    let learnt = Learnable::parameters(&model);
+    assert_ne!(learnt, Learnable::parameters(&plain));
+    let states = all_states(model.space());
+    let gradients: Vec<Vec<f32>> = states
+        .iter()
+        .map(|state| {
+            let mut gradient = vec![0.0; learnt.len()];
+            model.add_gradient(state, 1.0, &mut gradient).unwrap();
+            gradient
+        })
+        .collect();
+    // By hand: the pair (0, 1) of letters (0, 2) in the state 0, 2, x and in another.
+    let at = place(model.space(), (0, 1), (0, 2));
+    for (state, gradient) in states.iter().zip(&gradients) {
+        let own = |site: usize, letter: u8| f64::from(u8::from(state[site] == letter));
+        let exact = (own(0, 0) - 0.5) * (own(1, 2) - 0.8);
+        assert!((f64::from(gradient[at]) - exact).abs() < 1e-6);
+    }
+    // To and fro.
+    model.set_parameters(&learnt).unwrap();
+    for state in &states {
+        assert!((log_prob(&model, state) - log_prob(&plain, state)).abs() < 1e-4);
+    }
+    // log π is linear in what is learnt, up to a constant of all states.
+    for (number, step) in [(2, 0.5f32), (at, -0.75)] {
+        let mut moved = learnt.clone();
+        moved[number] += step;
+        model.set_parameters(&moved).unwrap();
+        let change = |state: usize| {
+            let exact = f64::from(step) * f64::from(gradients[state][number]);
+            log_prob(&model, &states[state]) - log_prob(&plain, &states[state]) - exact
+        };
+        for state in 1..states.len() {
+            assert!((change(state) - change(0)).abs() < 1e-4, "{number}");
+        }
+    }
+}
+
+#[test]
 fn weights_frequencies_and_correlations_are_those_computed_by_hand() {
     let fasta = ">1\nACGUA\n>2\nacguc\n>3\nAAAA.\n\n>4\nACG\nGA\n>5\nANGUA\n";
     let alignment = Alignment::read_fasta(fasta.as_bytes(), None).unwrap();
@@ -257,8 +300,13 @@ fn learning_stops_at_its_target_and_is_resumed() {
     let path = folder.path().join("checkpoint.safetensors");
     let states: Vec<u8> = (0..200).flat_map(|at| [at % 3, at % 3, at % 2]).collect();
     let alignment = Alignment::of_states(states, 3, 3).unwrap();
-    let settings =
-        PottsSettings { chains: 100, iterations: 40, learning_rate: 0.05, ..Default::default() };
+    let settings = PottsSettings {
+        chains: 100,
+        iterations: 40,
+        learning_rate: 0.05,
+        epsilon: 0.05,
+        ..Default::default()
+    };
     let whole = train_potts(&alignment, &settings, |_| Control::Continue).unwrap();
     assert_eq!((whole.iterations, whole.complete), (40, true));
     let mut stopped = PottsTraining::new(&alignment, &settings).unwrap();

@@ -24,10 +24,10 @@ pub struct PottsSettings {
     pub pseudocount: Option<f64>,
     /// Adam's learning rate.
     pub learning_rate: f64,
-    /// What Adam adds to the usual size of a gradient. Most pairs of letters are rare, and their gradients small and noisy: those
-    /// are followed in proportion, at a rate of `learning_rate / epsilon`.
+    /// What Adam adds to the usual size of a gradient. Most pairs of letters are rare, and their gradients small and noisy: with
+    /// an epsilon well above all of them they are followed in proportion, as by plain descent, and not blown up.
     pub epsilon: f64,
-    /// That of the last iteration, if it is another.
+    /// The learning rate of the last iteration [a fifteenth of the first].
     pub final_learning_rate: Option<f64>,
     /// How it falls.
     pub fall: Fall,
@@ -49,8 +49,8 @@ impl Default for PottsSettings {
             target: None,
             identity: 0.8,
             pseudocount: None,
-            learning_rate: 0.01,
-            epsilon: 0.05,
+            learning_rate: 0.05,
+            epsilon: 1.0,
             final_learning_rate: None,
             fall: Fall::Cosine,
             decay: 0.9,
@@ -59,6 +59,10 @@ impl Default for PottsSettings {
         }
     }
 }
+
+/// By how much the learning rate falls unless told otherwise: what chains scatter by goes into the parameters, and less of
+/// it at a lower rate.
+const FALL: f64 = 15.0;
 
 /// Iterations between two looks at the correlations.
 const EVERY: usize = 10;
@@ -140,8 +144,9 @@ impl PottsTraining {
             ));
         }
         let start = data.numbers()[..letters].to_vec();
-        let model = Potts::new(space.clone(), &numbers, start)?;
-        let statistics = data.numbers().iter().map(|number| *number as f32).collect();
+        let model = Potts::new(space.clone(), &numbers, start.clone())?.centred(&start)?;
+        let means = model.centred_means(data.numbers().to_vec());
+        let statistics = means.into_iter().map(|number| number as f32).collect();
         let training = Training::on_statistics(statistics, model, settings.of_learner())?;
         Ok(Self { settings: settings.clone(), data, effective, training, history: Vec::new() })
     }
@@ -248,7 +253,9 @@ impl PottsSettings {
             buffer: self.chains,
             learning_rate: self.learning_rate,
             epsilon: self.epsilon,
-            final_learning_rate: self.final_learning_rate,
+            final_learning_rate: Some(
+                self.final_learning_rate.unwrap_or(self.learning_rate / FALL),
+            ),
             fall: self.fall,
             decay: self.decay,
             seed: self.seed,
