@@ -3,6 +3,7 @@
 
 use super::observer::{Draws, Observer};
 use crate::kernel::SiteChange;
+use crate::math::bytes::count_differences;
 use crate::math::vectorised;
 use crate::space::Space;
 use crate::stats::Overlap;
@@ -41,8 +42,8 @@ impl Observer for WatchSites {
 
 /// The sites of one chain, over its kept draws.
 ///
-/// Where a sampler says which sites it changed, a record follows the changes; else it reads every
-/// state, many sites to an instruction. Both come to the same numbers.
+/// Where a sampler says which sites it changed, a record follows the changes, as long as they are few; else it reads
+/// every state, many sites to an instruction. Both come to the same numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SiteRecord {
     draws: u64,
@@ -64,6 +65,12 @@ pub(crate) struct SiteRecord {
     spacing: u64,
 }
 
+/// Changes of a draw that are followed, of so many sites: one costs about as much as looking at some two hundred sites, many
+/// to an instruction.
+pub(crate) fn worth_following(sites: usize) -> usize {
+    4 + sites / 192
+}
+
 /// With more states every other one is dropped.
 const MOST_PASSED: usize = 9;
 
@@ -76,7 +83,7 @@ impl SiteRecord {
         if self.added.is_empty() {
             self.add_state(state, largest);
         } else if self.draws > 0 {
-            self.follow(state, changes);
+            self.follow(state, largest, changes);
         }
         self.draws += 1;
         if self.draws.is_multiple_of(self.spacing) {
@@ -128,9 +135,15 @@ impl SiteRecord {
         self.room -= 1;
     }
 
-    /// Adds what the changed sites had until now.
-    fn follow(&mut self, state: &[u8], changes: Option<&[SiteChange]>) {
+    /// Adds what the changed sites had until now; where they are not known and turn out to be many, states are read from
+    /// now on.
+    fn follow(&mut self, state: &[u8], largest: usize, changes: Option<&[SiteChange]>) {
         let Some(changes) = changes else {
+            if count_differences(state, &self.current) as usize > worth_following(state.len()) {
+                self.read_from_now_on();
+                self.add_state(state, largest);
+                return;
+            }
             for site in 0..state.len() {
                 if state[site] != self.current[site] {
                     self.move_on(site, state[site]);
@@ -144,6 +157,17 @@ impl SiteRecord {
                 self.move_on(site, state[site]);
             }
         }
+    }
+
+    /// Adds up what is known of all sites, and follows them no longer.
+    fn read_from_now_on(&mut self) {
+        for (site, sum) in self.sums.iter_mut().enumerate() {
+            *sum += u64::from(self.current[site]) * (self.draws - self.added[site]);
+        }
+        self.current = Vec::new();
+        self.added = Vec::new();
+        self.pending = vec![0; self.sums.len()];
+        self.room = 0;
     }
 
     /// A site has another value from the present draw on.
@@ -271,6 +295,27 @@ mod tests {
         let space = Space::new(5, 4).unwrap();
         assert!(followed.is_sound(&space) && read.is_sound(&space));
         assert!(!SiteRecord { draws: 0, ..followed }.is_sound(&space));
+    }
+
+    #[test]
+    fn many_changes_that_nobody_tells_are_read() {
+        let mut rng = crate::rng::ChainRng::new(2, crate::rng::Stream::Reference);
+        let sites = 400;
+        let mut state = vec![0u8; sites];
+        let (mut record_of_both, mut states) = (SiteRecord::default(), Vec::new());
+        for draw in 0..300 {
+            let mut changes = Vec::new();
+            for _ in 0..if draw < 40 { 1 } else { 50 } {
+                let (site, to) = (rng.below(sites), rng.below(3) as u8);
+                let from = std::mem::replace(&mut state[site], to);
+                changes.push(SiteChange { site: site as u32, from, to });
+            }
+            record_of_both.take(&state, 2, (draw < 40).then_some(&changes[..]));
+            states.push(state.clone());
+            assert_eq!(record_of_both.added.is_empty(), draw >= 40);
+            assert!(record_of_both.is_sound(&Space::new(sites, 3).unwrap()));
+        }
+        assert_eq!(Sites::new(&[record_of_both]), Sites::new(&[record(&states, 3)]));
     }
 
     #[test]

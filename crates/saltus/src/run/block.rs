@@ -6,6 +6,7 @@ use super::{ModelRef, RunError};
 use crate::draws::observable::{Count, Hamming, Observable};
 use crate::draws::observer::{BlockState, Draws};
 use crate::draws::sink::{ChainDraws, STATISTICS};
+use crate::draws::sites::worth_following;
 use crate::engine::{ChainBlock, ChainSnapshot, Failed, SamplerBlock, panic_words};
 use crate::error::StepFailure;
 use crate::kernel::SiteChange;
@@ -252,8 +253,7 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
 
     /// From now on draws are kept.
     pub(super) fn prepare_to_draw(&mut self) {
-        // Following a change costs about as much as looking at some thirty sites.
-        self.block.remember_changes(16 + self.model.space().sites() / 32);
+        self.block.remember_changes(worth_following(self.model.space().sites()));
         self.counts.clear();
     }
 
