@@ -1,13 +1,14 @@
 //! How often a run that is wrong says nothing, and how often one that is right raises an alarm.
 //!
-//!     cargo run --release --package saltus --example coverage -- [SEEDS] [CHAINS,…]
+//!     cargo run --release --package saltus --example coverage -- [SEEDS] [CHAINS,…] [others]
 //!
-//! runs every target of `targets.rs` with seeds 0, 1, … and 1, 4 and 100 chains, each with 500 steps of warm-up and
+//! runs every target of `targets.rs`, or of `others.rs`, with seeds 0, 1, … and 1, 4 and 100 chains, each with 500 steps of warm-up and
 //! 2,000 draws, and prints a table in Markdown. *Wrong* is a run whose mean of log π or of the sum of all values is off by
 //! more than four of the errors it states; *falsely reassured* one that is wrong and has no finding; *alarmed* one with a
 //! finding other than that a single chain cannot know, and that draws are too few. The exit code is 1 if a run was falsely
 //! reassured, or more than one of twenty easy ones alarmed.
 
+mod others;
 mod targets;
 
 use rayon::prelude::*;
@@ -24,7 +25,11 @@ fn main() -> ExitCode {
         chains.split(',').map(|one| one.parse().expect("numbers of chains")).collect()
     });
     let began = Instant::now();
-    let targets = targets();
+    let targets = match arguments.next().as_deref() {
+        None => targets(),
+        Some("others") => others::others(),
+        Some(other) => panic!("there is no list of targets named {other}"),
+    };
     println!("{seeds} seeds. Of each: wrong, falsely reassured, alarmed.\n");
     let columns: Vec<String> =
         chains.iter().map(|chains| format!("{chains} chains | findings")).collect();

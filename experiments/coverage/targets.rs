@@ -44,9 +44,20 @@ const WARMUP: usize = 500;
 const DRAWS: usize = 2000;
 
 impl Target {
-    fn new(name: &'static str, hard: bool, model: impl Model + 'static, sampler: Sampler) -> Self {
+    /// A target of which every step is a draw; exact means are found here.
+    pub fn new(
+        name: &'static str,
+        hard: bool,
+        model: impl Model + 'static,
+        sampler: Sampler,
+    ) -> Self {
         let exact = exact_means(&model);
         Self { name, hard, model: Erased::new(model), sampler, thin: 1, exact }
+    }
+
+    /// The same with so many steps per draw.
+    pub fn thinned(self, thin: usize) -> Self {
+        Self { thin, ..self }
     }
 
     /// Runs and judges, with scouts as the command line sends them.
@@ -116,7 +127,8 @@ fn exact_means<M: Model>(model: &M) -> [f64; 2] {
     means.map(|mean| mean / total)
 }
 
-fn lattice(coupling: f32, fields: impl Fn(usize) -> f32) -> Pairwise {
+/// Spins on a small torus.
+pub fn lattice(coupling: f32, fields: impl Fn(usize) -> f32) -> Pairwise {
     let lattice = Lattice::periodic(4, 4).expect("a lattice");
     let fields = (0..16).map(fields).collect();
     Pairwise::ising_lattice(lattice, coupling, fields).expect("an Ising model")
@@ -137,7 +149,8 @@ fn dense_glass(sites: u32, sd: f32) -> Pairwise {
     Pairwise::ising(&edges, vec![0.0; sites as usize]).expect("a spin glass")
 }
 
-fn normal(rng: &mut ChainRng) -> f32 {
+/// Nearly a normal number.
+pub fn normal(rng: &mut ChainRng) -> f32 {
     ((0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0) as f32
 }
 
@@ -218,11 +231,8 @@ pub fn targets() -> Vec<Target> {
         easy("warm ferromagnet, gibbs", lattice(0.2, |_| 0.0), Sampler::gibbs()),
         easy("nearly flat spins, dmala", lattice(0.05, |_| 0.0), Sampler::dmala()),
         easy("nearly flat spins, pas", lattice(0.05, |_| 0.0), Sampler::pas()),
-        Target { thin: 2, ..easy("ring of four, dld, every second", ring, Sampler::dld()) },
-        Target {
-            thin: 4,
-            ..easy("warm Potts model, gwg, every fourth", potts(0.4), Sampler::gwg())
-        },
+        easy("ring of four, dld, every second", ring, Sampler::dld()).thinned(2),
+        easy("warm Potts model, gwg, every fourth", potts(0.4), Sampler::gwg()).thinned(4),
         easy("soft machine, dlmc", random(3, 0.4), Sampler::dlmc()),
         easy("warm glass, dlmc", glass(0.3), Sampler::dlmc()),
         easy("loose levels, dlmc", ordinal(4, 8, 0.3), near(Sampler::dlmc(), 3.0)),
