@@ -3,7 +3,8 @@
 use crate::targets::{Target, lattice, normal};
 use saltus::model::callable::Callable;
 use saltus::model::clamped::Clamped;
-use saltus::model::factors::{Factor, Factors};
+use saltus::model::factor::Factor;
+use saltus::model::factors::Factors;
 use saltus::rng::{ChainRng, Stream};
 use saltus::{Edge, Independent, Lattice, Model, Pairwise, Rbm, Sampler, Space};
 
