@@ -36,8 +36,8 @@ fn mixed(sd: f32) -> Factors {
         .map(|site| {
             let other = (site + 1) % values.len();
             let table = numbers(40 + site as u64, values[site] * values[other], sd);
-            let table = table.into_iter().map(f64::from).collect();
-            Factor { sites: vec![site as u32, other as u32], log_values: table }
+            let table: Vec<f64> = table.into_iter().map(f64::from).collect();
+            Factor::new([site as u32, other as u32], table).expect("a table")
         })
         .collect();
     Factors::new(Space::mixed(&values).expect("a space"), &factors).expect("tables")
