@@ -3,7 +3,7 @@
 //! A skeleton: copy it to `crates/saltus/src/zoo/` and give it a line in the table of `zoo.rs`. What
 //! documents a field is also the help of its option.
 
-use super::{Building, Title, UseModel};
+use super::{Building, Built};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -29,16 +29,12 @@ impl SkeletonSpec {
         Vec::new()
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let sites = self.sites.unwrap_or(100);
         // Asked before anything large is made.
         building.check_sparse(sites, 2)?;
         let model = Independent::bernoulli(vec![0.0; sites])?;
         let words = format!("{sites} sites of NAME");
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 }

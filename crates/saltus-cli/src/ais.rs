@@ -221,7 +221,7 @@ fn anneal(
         Subject::Network(network) => of_rbm(network.top(), prepared),
         #[cfg(feature = "deep")]
         Subject::Deep(model) => prepared.go(Ais::new(&**model, settings)),
-        Subject::Named(_, model) => model.anneal(settings, prepared),
+        Subject::Named(built) => prepared.go(Ais::new(&built.model, settings)),
     };
     view.finish();
     outcome.map_err(|error| match (error, &arguments.checkpoint) {

@@ -4,12 +4,12 @@ use crate::arguments::{COMPARED, CompareArguments, existing};
 use crate::contender::{self, Contender, has_scale};
 use crate::failure::{Failure, Finish};
 use crate::memory::check_bytes;
-use crate::model::{self, Context, with_model};
+use crate::model::{self, Context, build};
 use crate::plot::bars::{Bar, BarPlot, Panel};
 use crate::progress::View;
 use crate::{advice, announce, interrupt, out, plot, say, table};
 use saltus::kernel::Kind;
-use saltus::zoo::{Title, UseModel};
+use saltus::zoo::{Built, Title};
 use saltus::{Ended, Model, Run, Sampler, Settings, Space, Summary};
 use serde::Serialize;
 use std::io::Write;
@@ -34,7 +34,7 @@ pub fn run(arguments: CompareArguments) -> Result<Finish, Failure> {
         chains: all_settings.first().map_or(1, |settings| settings.chains),
     };
     let comparing = Comparing { all_settings, arguments: &arguments };
-    with_model(&arguments.model, context, comparing)?
+    comparing.go(build(&arguments.model, context)?)
 }
 
 /// Bytes that a draw takes while it is judged, about: its numbers, and as much again to work with.
@@ -68,10 +68,8 @@ impl From<Summary> for Compared {
     }
 }
 
-impl UseModel for Comparing<'_> {
-    type Output = Result<Finish, Failure>;
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
+impl Comparing<'_> {
+    fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
         let Self { all_settings, arguments } = self;
         let CompareArguments { run: options, .. } = arguments;
         for settings in &all_settings {

@@ -2,12 +2,12 @@
 
 use crate::arguments::{ExactArguments, UaiTask};
 use crate::failure::{Failure, Finish};
-use crate::model::{self, Context, rows_and_columns, with_model};
+use crate::model::{self, Context, build, rows_and_columns};
 use crate::states::{StateTable, write_states};
 use crate::uai;
 use saltus::exact::{Exact, ExactError};
 use saltus::rng::{ChainRng, Stream};
-use saltus::zoo::{Title, UseModel};
+use saltus::zoo::{Built, Title};
 use saltus::{Model, Space};
 use serde::Serialize;
 use std::io::Write;
@@ -17,8 +17,9 @@ pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
     let given = arguments.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.model_seed.unwrap_or(0), chains: 1, given: Some(&given) };
-    let (title, space, exact) = with_model(&arguments.model, context, Solving)?;
-    let exact = exact.map_err(|error| match error {
+    let Built { title, model } = build(&arguments.model, context)?;
+    let space = model.shown_space().clone();
+    let exact = Exact::new(&model).map_err(|error| match error {
         ExactError::TooLarge(sentence) => {
             Failure::Failed(format!("{sentence}; `saltus sample` samples it instead"))
         }
@@ -45,16 +46,6 @@ pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
         None => print_text(&title, &space, &exact)?,
     }
     Ok(Finish::Complete)
-}
-
-struct Solving;
-
-impl UseModel for Solving {
-    type Output = (Title, Space, Result<Exact, ExactError>);
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
-        (title, model.shown_space().clone(), Exact::new(&model))
-    }
 }
 
 /// What `--json` prints.

@@ -4,14 +4,14 @@ use crate::ais::back_from_afar;
 use crate::arguments::{LogZArguments, LogZMethod, ladder_settings, path_sampler};
 use crate::export::{check_free, to_file};
 use crate::failure::{Failure, Finish};
-use crate::model::{self, Context, with_model};
+use crate::model::{self, Context, build};
 use crate::number::with_error;
 use crate::progress::View;
 use crate::table::wrap;
 use crate::{advice, announce, interrupt, ladder};
 use saltus::ais::{Ais, AisSettings};
 use saltus::temper::TemperReport;
-use saltus::zoo::{Title, UseModel};
+use saltus::zoo::Built;
 use saltus::{Ended, Finding, Model, Run, Settings, of_annealing, of_ladder};
 use serde::Serialize;
 use std::io::Write;
@@ -24,7 +24,7 @@ pub fn run(arguments: &LogZArguments) -> Result<Finish, Failure> {
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
-    with_model(&arguments.model, context, Estimating { arguments })?
+    Estimating { arguments }.go(build(&arguments.model, context)?)
 }
 
 struct Estimating<'a> {
@@ -45,10 +45,8 @@ struct Printed {
     tempering: Option<TemperReport>,
 }
 
-impl UseModel for Estimating<'_> {
-    type Output = Result<Finish, Failure>;
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
+impl Estimating<'_> {
+    fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
         let arguments = self.arguments;
         let heading = model::heading(&title, model.shown_space());
         announce(&heading, arguments.run.json, arguments.run.quiet)?;

@@ -2,7 +2,7 @@
 
 use crate::arguments::{BetaEnds, MinimizeArguments, path_sampler};
 use crate::failure::{Failure, Finish};
-use crate::model::{self, Context, with_model};
+use crate::model::{self, Context, build};
 use crate::number::short;
 use crate::progress::View;
 use crate::table::{finish, plain_table};
@@ -10,7 +10,7 @@ use crate::{announce, interrupt};
 use comfy_table::CellAlignment;
 use saltus::Model;
 use saltus::minimize::{FoundState, Minimize, MinimizeSettings, Minimum};
-use saltus::zoo::{Title, UseModel};
+use saltus::zoo::Built;
 use serde::Serialize;
 use std::io::Write;
 
@@ -20,7 +20,7 @@ pub fn run(arguments: &MinimizeArguments) -> Result<Finish, Failure> {
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
-    with_model(&arguments.model, context, Looking { arguments })?
+    Looking { arguments }.go(build(&arguments.model, context)?)
 }
 
 struct Looking<'a> {
@@ -42,10 +42,8 @@ struct Printed<'a> {
     ended: String,
 }
 
-impl UseModel for Looking<'_> {
-    type Output = Result<Finish, Failure>;
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
+impl Looking<'_> {
+    fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
         let arguments = self.arguments;
         let run = &arguments.run;
         announce(&model::heading(&title, model.shown_space()), run.json, run.quiet)?;

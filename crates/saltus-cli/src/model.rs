@@ -4,9 +4,7 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::memory::Demand;
 use crate::table::wrap;
-#[cfg(feature = "deep")]
-use saltus::zoo::{BuildModel, given};
-use saltus::zoo::{Building, Extent, Given, Title, UseModel};
+use saltus::zoo::{Building, Built, Extent, Given, Title};
 use saltus::{ModelError, Space};
 
 /// The first lines of a report: what is being sampled.
@@ -34,12 +32,8 @@ pub struct Context<'a> {
     pub given: Option<&'a Given>,
 }
 
-/// Builds the model and hands it on.
-pub fn with_model<U: UseModel>(
-    arguments: &ModelArguments,
-    context: Context<'_>,
-    user: U,
-) -> Result<U::Output, Failure> {
+/// Builds the model.
+pub fn build(arguments: &ModelArguments, context: Context<'_>) -> Result<Built, Failure> {
     let check = |Extent { sites, values, parameters }: Extent| {
         Demand { sites, values, parameters, chains: context.chains }
             .check()
@@ -48,7 +42,7 @@ pub fn with_model<U: UseModel>(
     match arguments {
         ModelArguments::Zoo(spec) => {
             let Context { seed, given, .. } = context;
-            Ok(spec.build(&Building { seed, given, check: Some(&check) }, user)?)
+            Ok(spec.build(&Building { seed, given, check: Some(&check) })?)
         }
         #[cfg(feature = "deep")]
         ModelArguments::Deep(crate::arguments::DeepSpec::Resnet(arguments)) => {
@@ -68,26 +62,12 @@ pub fn with_model<U: UseModel>(
                 architecture.parameters(),
                 arguments.weights.display()
             );
-            let built = Built { title: Title { name: "resnet", words }, model };
-            Ok(given(context.given.unwrap_or(&Given::default()), user, built)?)
+            let built = Built::new("resnet", words, model);
+            Ok(built.given(context.given.unwrap_or(&Given::default()))?)
         }
         ModelArguments::Unnamed(words) => Err(Failure::Usage(format!(
             "{} is not the name of a model",
             words.first().map_or("".into(), |word| word.to_string_lossy())
         ))),
-    }
-}
-
-/// A model that is there already.
-#[cfg(feature = "deep")]
-struct Built<M> {
-    title: Title,
-    model: M,
-}
-
-#[cfg(feature = "deep")]
-impl<M: saltus::Model + 'static> BuildModel for Built<M> {
-    fn build<U: UseModel>(self, user: U) -> Result<U::Output, ModelError> {
-        Ok(user.call(self.title, self.model))
     }
 }

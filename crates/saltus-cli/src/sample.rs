@@ -5,7 +5,7 @@ use crate::export::check_free;
 use crate::failure::{Failure, Finish};
 use crate::job::{Config, Destination, Job};
 use crate::marginals::{MARGINALS, SampledMarginals};
-use crate::model::{self, Context, rows_and_columns, with_model};
+use crate::model::{self, Context, build, rows_and_columns};
 use crate::number::short;
 use crate::parse::Size;
 use crate::plot::mosaic::Mosaic;
@@ -18,7 +18,7 @@ use saltus::files::Existing;
 use saltus::run::BEST;
 use saltus::stats::Diagnosis;
 use saltus::store::StoreWriter;
-use saltus::zoo::{Title, UseModel};
+use saltus::zoo::{Built, Title};
 use saltus::{
     Balancing, Choice, Ended, Model, Outcome, Run, Settings, Solver, Space, Summary, Trial,
 };
@@ -36,7 +36,7 @@ pub fn run(arguments: SampleArguments) -> Result<Finish, Failure> {
     let Config { model, model_seed, .. } = job.config.clone();
     let given = job.config.given();
     let context = Context { seed: model_seed, chains: job.settings.chains, given: Some(&given) };
-    with_model(&model, context, Sampling { job, arguments: &arguments })?
+    Sampling { job, arguments: &arguments }.go(build(&model, context)?)
 }
 
 struct Sampling<'a> {
@@ -44,10 +44,8 @@ struct Sampling<'a> {
     arguments: &'a SampleArguments,
 }
 
-impl UseModel for Sampling<'_> {
-    type Output = Result<Finish, Failure>;
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
+impl Sampling<'_> {
+    fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
         let Self { job, arguments } = self;
         interrupt::listen();
         let job = job.chosen(&model)?.suited(&model, arguments).of_part(&model)?;

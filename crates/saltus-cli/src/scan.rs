@@ -3,14 +3,14 @@
 use crate::arguments::{BetaRange, ScanArguments, ladder_settings, path_sampler};
 use crate::export::{check_free, to_file};
 use crate::failure::{Failure, Finish};
-use crate::model::{self, Context, with_model};
+use crate::model::{self, Context, build};
 use crate::number::with_error;
 use crate::progress::View;
 use crate::table::{finish, plain_table, wrap};
 use crate::{announce, interrupt, ladder};
 use comfy_table::CellAlignment;
 use saltus::temper::{Averages, Reweighting, TemperReport, Value};
-use saltus::zoo::{Title, UseModel};
+use saltus::zoo::Built;
 use saltus::{Model, Run};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ pub fn run(arguments: &ScanArguments) -> Result<Finish, Failure> {
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
-    with_model(&arguments.model, context, Scanning { arguments, range })?
+    Scanning { arguments, range }.go(build(&arguments.model, context)?)
 }
 
 struct Scanning<'a> {
@@ -75,10 +75,8 @@ const SPINS: [Column; 5] = [
     ("binder", |_, _, a| 1.0 - a.observed[2] / (3.0 * a.observed[1] * a.observed[1])),
 ];
 
-impl UseModel for Scanning<'_> {
-    type Output = Result<Finish, Failure>;
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
+impl Scanning<'_> {
+    fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
         let Self { arguments, range } = self;
         let (run, space) = (&arguments.run, model.space());
         announce(&model::heading(&title, model.shown_space()), run.json, run.quiet)?;

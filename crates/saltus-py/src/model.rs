@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use saltus::model::erased::Erased;
 use saltus::model::polynomial::{Polynomial, Variables};
-use saltus::zoo::{Building, Extent, ModelSpec, Title, UseModel};
+use saltus::zoo::{Building, Built, Extent, ModelSpec};
 use saltus::{
     Clamped, Differences, Edge, Factor, Factors, Model, ModelError, Pairwise, Rbm, Settings, Space,
     States,
@@ -35,16 +35,6 @@ fn fits(&Extent { sites, parameters, .. }: &Extent) -> Result<(), ModelError> {
         Err(_) => Err(ModelError::invalid(format!(
             "{sites} sites with {parameters} parameters do not fit into memory"
         ))),
-    }
-}
-
-struct Erase;
-
-impl UseModel for Erase {
-    type Output = (Title, Erased);
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
-        (title, Erased::new(model))
     }
 }
 
@@ -127,7 +117,7 @@ impl CoreModel {
         py.detach(|| {
             let check = |extent: Extent| fits(&extent);
             let building = Building { seed, check: Some(&check), ..Building::default() };
-            let (title, model) = spec.build(&building, Erase)?;
+            let Built { title, model } = spec.build(&building)?;
             let config = json!({ "model": spec, "model_seed": seed });
             Ok(Self { model, name: title.name.to_owned(), words: title.words, config })
         })

@@ -1,23 +1,16 @@
 //! The models by name: one registry for command line, stores, annealing and other languages.
 //!
 //! A [`ModelSpec`] is everything that a model is built from: options, files, recipes. It is written and
-//! read by serde; [`ModelSpec::build`] makes the model and hands it on. A model is one file here and one
+//! read by serde; [`ModelSpec::build`] makes the model. A model is one file here and one
 //! line in the table below. With the feature `clap` a spec is also a subcommand, whose help is the
 //! documentation of its fields.
 //!
 //! ```
-//! use saltus::zoo::{Building, ModelSpec, Title, UseModel};
+//! use saltus::zoo::{Building, ModelSpec};
 //! use saltus::{Model, ModelError};
-//! struct CountSites;
-//! impl UseModel for CountSites {
-//!     type Output = (Title, usize);
-//!     fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
-//!         (title, model.space().sites())
-//!     }
-//! }
 //! let spec: ModelSpec = serde_json::from_str(r#"{"ising": {"size": "3x4", "coupling": 0.2}}"#).unwrap();
-//! let (title, sites) = spec.build(&Building::default(), CountSites)?;
-//! assert_eq!((title.name, sites), ("ising", 12));
+//! let built = spec.build(&Building::default())?;
+//! assert_eq!((built.title.name, built.model.space().sites()), ("ising", 12));
 //! # Ok::<(), ModelError>(())
 //! ```
 
@@ -46,7 +39,7 @@ pub use bernoulli::BernoulliSpec;
 pub use categorical::CategoricalSpec;
 pub use fhmm::{FhmmPreset, FhmmSpec};
 pub use file::FileSpec;
-pub use given::{BuildModel, Given, given};
+pub use given::Given;
 pub use ising::IsingSpec;
 pub use pairwise::PairwiseSpec;
 pub use parse::{Shape, Size};
@@ -56,17 +49,9 @@ pub use rbm::RbmSpec;
 
 use crate::error::ModelError;
 use crate::model::Model;
+use crate::model::erased::Erased;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// Something to do with a model, whatever its type.
-pub trait UseModel {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output;
-}
 
 /// What people are told about a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +60,22 @@ pub struct Title {
     pub name: &'static str,
     /// What it is, with the parameters that were used.
     pub words: String,
+}
+
+/// A model that was built. Its type is forgotten, so that whatever is done with models is compiled once.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// What people are told about it.
+    pub title: Title,
+    /// The model.
+    pub model: Erased,
+}
+
+impl Built {
+    /// A model under its name in the registry.
+    pub fn new(name: &'static str, words: String, model: impl Model + 'static) -> Self {
+        Self { title: Title { name, words }, model: Erased::new(model) }
+    }
 }
 
 /// About how large a model is going to be.
@@ -133,24 +134,12 @@ macro_rules! models {
             /// Names of all models, and what each is.
             pub const ALL: &[(&str, &str)] = &[$(($spec::NAME, $what),)*];
 
-            /// Builds the model, given what is known of its sites, and hands it on.
-            pub fn build<U: UseModel>(
-                &self,
-                building: &Building<'_>,
-                user: U,
-            ) -> Result<U::Output, ModelError> {
-                let builder = WithSpec { spec: self, building };
-                given(building.given.unwrap_or(&Given::default()), user, builder)
-            }
-
-            fn build_whole<U: UseModel>(
-                &self,
-                building: &Building<'_>,
-                user: U,
-            ) -> Result<U::Output, ModelError> {
-                match self {
-                    $(Self::$model(spec) => spec.build(building, user),)*
-                }
+            /// Builds the model, given what is known of its sites. Fails if no state of positive probability is found.
+            pub fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
+                let built = match self {
+                    $(Self::$model(spec) => spec.build(building)?,)*
+                };
+                built.given(building.given.unwrap_or(&Given::default()))
             }
 
             /// The files that the model is read from.
@@ -172,18 +161,6 @@ models! {
     Rbm(RbmSpec), "Restricted Boltzmann machine: visible units joined through hidden ones";
     File(FileSpec), "A model from a file of any known format: UAI, BIF, DCA parameters, QUBO, Gset, MatrixMarket";
     Pairwise(PairwiseSpec), "Couplings and fields on any graph, read from text files";
-}
-
-/// Builds the model of a spec.
-struct WithSpec<'a> {
-    spec: &'a ModelSpec,
-    building: &'a Building<'a>,
-}
-
-impl BuildModel for WithSpec<'_> {
-    fn build<U: UseModel>(self, user: U) -> Result<U::Output, ModelError> {
-        self.spec.build_whole(self.building, user)
-    }
 }
 
 /// The heading of a model's own options in a help text.

@@ -2,11 +2,11 @@
 
 use crate::arguments::{AisArguments, ModelArguments, Transition};
 use crate::failure::Failure;
-use crate::model::{Context, with_model};
+use crate::model::{Context, build};
 use saltus::ais::{Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings};
 use saltus::model::rbm::Rbm;
 use saltus::tensor_file::{self, Tensors};
-use saltus::zoo::{FileSpec, ModelSpec, Title, UseModel};
+use saltus::zoo::{Built, FileSpec, ModelSpec};
 use saltus::{Control, Method, Model, Space};
 use saltus_learn::dbn::{Dbn, Layers};
 #[cfg(feature = "deep")]
@@ -23,29 +23,7 @@ pub enum Subject {
     Network(Box<Dbn>),
     #[cfg(feature = "deep")]
     Deep(Box<DeepModel>),
-    Named(Title, Box<dyn Annealed>),
-}
-
-/// A model of any type that can be annealed.
-pub trait Annealed {
-    fn space_of_states(&self) -> &Space;
-
-    fn anneal(&self, settings: AisSettings, prepared: Prepared<'_>)
-    -> Result<AisOutcome, AisError>;
-}
-
-impl<M: Model> Annealed for M {
-    fn space_of_states(&self) -> &Space {
-        self.space()
-    }
-
-    fn anneal(
-        &self,
-        settings: AisSettings,
-        prepared: Prepared<'_>,
-    ) -> Result<AisOutcome, AisError> {
-        prepared.go(Ais::new(self, settings))
-    }
+    Named(Built),
 }
 
 /// Where reverse chains start.
@@ -85,17 +63,6 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Keeps a model of the registry, whatever its type.
-struct Keeping;
-
-impl UseModel for Keeping {
-    type Output = Subject;
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Subject {
-        Subject::Named(title, Box::new(model))
-    }
-}
-
 impl Subject {
     /// What the arguments name: a model of the registry or a file.
     pub fn new(arguments: &AisArguments) -> Result<Self, Failure> {
@@ -122,7 +89,7 @@ impl Subject {
         // As many go back.
         let chains = 2 * arguments.chains.unwrap_or(AisSettings::default().chains);
         let given = arguments.given.read(model)?;
-        with_model(model, Context { seed, chains, given: Some(&given) }, Keeping)
+        build(model, Context { seed, chains, given: Some(&given) }).map(Self::Named)
     }
 
     fn load(path: &Path) -> Result<Self, Failure> {
@@ -143,7 +110,7 @@ impl Subject {
     /// Its name for scripts, which is also what `saltus train` calls it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Named(title, _) => title.name,
+            Self::Named(built) => built.title.name,
             Self::Rbm(_) => "rbm",
             Self::Network(_) => "dbn",
             #[cfg(feature = "deep")]
@@ -154,7 +121,7 @@ impl Subject {
     /// What it is, in a word and in several.
     pub fn in_words(&self) -> (&'static str, String) {
         match self {
-            Self::Named(title, _) => ("model  ", title.words.clone()),
+            Self::Named(built) => ("model  ", built.title.words.clone()),
             Self::Rbm(rbm) => ("RBM    ", format!("{} hidden units", rbm.hidden())),
             Self::Network(network) => (
                 "DBN    ",
@@ -174,7 +141,7 @@ impl Subject {
         match self {
             Self::Rbm(rbm) => rbm.space(),
             Self::Network(network) => network.space(),
-            Self::Named(_, model) => model.space_of_states(),
+            Self::Named(built) => built.model.space(),
             #[cfg(feature = "deep")]
             Self::Deep(model) => model.space(),
         }

@@ -21,7 +21,7 @@ use machines::{Machine, Machines};
 use measure::{Measured, Measuring};
 use results::Results;
 use saltus_cli::failure::{Failure, Finish};
-use saltus_cli::model::{Context, with_model};
+use saltus_cli::model::{Context, build};
 use saltus_cli::progress::View;
 use saltus_cli::{announce, interrupt, say};
 use serde::Serialize;
@@ -250,7 +250,7 @@ impl Study<'_> {
             threads: self.arguments.threads,
             view: &mut view,
         };
-        let measured = with_model(&model, context, measuring)?;
+        let measured = measuring.go(&build(&model, context)?.model);
         view.finish();
         measured
     }

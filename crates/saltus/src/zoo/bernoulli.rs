@@ -1,7 +1,7 @@
 //! Independent bits with random weights.
 
 use super::presets::BinaryPreset;
-use super::{Building, Title, UseModel};
+use super::{Building, Built};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -29,16 +29,12 @@ impl BernoulliSpec {
         Vec::new()
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let sites = self.sites.unwrap_or(10_000);
         building.check_sparse(sites, 2)?;
         let (temperature, word) = BinaryPreset::temperature(self.preset);
         let model = paper::bernoulli(temperature, sites, building.seed)?;
         let words = format!("independent bits, recipe '{word}'{}", building.drawn());
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 }

@@ -1,7 +1,7 @@
 //! Independent sites of several values with random weights.
 
 use super::presets::ValuesPreset;
-use super::{Building, Title, UseModel};
+use super::{Building, Built};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -32,17 +32,13 @@ impl CategoricalSpec {
         Vec::new()
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let sites = self.sites.unwrap_or(2000);
         let values = self.values.unwrap_or(ValuesPreset::values(self.preset));
         building.check_sparse(sites, values)?;
         let model = paper::categorical(sites, values, building.seed)?;
         let words =
             format!("independent sites of {values} values with random weights{}", building.drawn());
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 }

@@ -1,6 +1,6 @@
 //! The factorial hidden Markov model behind a simulated series.
 
-use super::{Building, Title, UseModel};
+use super::{Building, Built};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -35,11 +35,7 @@ impl FhmmSpec {
         Vec::new()
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let (length, factors, values) = match self.preset {
             Some(FhmmPreset::Low) => (100, 20, 2),
             None | Some(FhmmPreset::High) => (200, 10, 2),
@@ -55,7 +51,7 @@ impl FhmmSpec {
             "factorial hidden Markov model of {length} time steps and {factors} hidden chains{}",
             building.drawn()
         );
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 }
 

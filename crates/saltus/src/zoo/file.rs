@@ -1,7 +1,7 @@
 //! A model from a file of any known format.
 
 use super::read::{Body, Format, ModelFile, PolynomialTerms, SiteNames, Spins, read, read_as};
-use super::{Building, Extent, Title, UseModel};
+use super::{Building, Built, Extent};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -48,17 +48,13 @@ impl FileSpec {
         if self.path == Path::new("-") { Vec::new() } else { vec![&mut self.path] }
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let (format, file) = read_as(&self.path, self.format, &self.map)?;
         let failed = |error: ModelError| ModelError::File {
             path: self.path.display().to_string(),
             reason: error.to_string(),
         };
-        let title = Title { name: Self::NAME, words: self.words(format, &file) };
+        let words = self.words(format, &file);
         match file.body {
             Body::Factors { cardinalities, factors } => {
                 let space = Space::mixed(&cardinalities).map_err(failed)?;
@@ -69,24 +65,24 @@ impl FileSpec {
                 building.check(Extent { sites, values, parameters })?;
                 let model = Factors::new(space, &factors).map_err(failed)?;
                 drop(factors);
-                Ok(user.call(title, model))
+                Ok(Built::new(Self::NAME, words, model))
             }
             Body::Spins(spins) => {
                 let (sites, couplings) = (spins.fields.len(), spins.couplings.len());
                 building.check(Extent { sites, values: 2, parameters: sites + 4 * couplings })?;
-                Ok(user.call(title, model_of(&spins).map_err(failed)?))
+                Ok(Built::new(Self::NAME, words, model_of(&spins).map_err(failed)?))
             }
             Body::Polynomial(PolynomialTerms { variables, sites, terms }) => {
                 let entries: usize = terms.iter().map(|(scope, _)| 1 + scope.len()).sum();
                 building.check(Extent { sites, values: 2, parameters: sites + 4 * entries })?;
                 let model = Polynomial::new(variables, sites, &terms).map_err(failed)?;
-                Ok(user.call(title, model))
+                Ok(Built::new(Self::NAME, words, model))
             }
             Body::Rbm(parameters) => {
                 let (sites, values) = (parameters.visible_bias.len(), parameters.values);
                 let weights = parameters.weight.len();
                 building.check(Extent { sites, values, parameters: weights })?;
-                Ok(user.call(title, parameters.rbm().map_err(failed)?))
+                Ok(Built::new(Self::NAME, words, parameters.rbm().map_err(failed)?))
             }
         }
     }

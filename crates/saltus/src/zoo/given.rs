@@ -1,7 +1,7 @@
 //! What is known of the states of whatever model is built: fixed sites, one-hot groups, fixed sums; and
 //! that there is a state to start from.
 
-use super::{Title, UseModel};
+use super::Built;
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::model::clamped::Clamped;
@@ -10,12 +10,6 @@ use crate::model::fixed_sum::{FixedSum, FixedSums};
 use crate::model::one_hot::OneHot;
 use crate::rng::{ChainRng, Stream};
 use crate::space::{Space, States};
-
-/// Whatever builds a model and hands it on.
-pub trait BuildModel {
-    /// Does so.
-    fn build<U: UseModel>(self, user: U) -> Result<U::Output, ModelError>;
-}
 
 /// What is known of the states of a model, in terms of its own sites.
 ///
@@ -205,48 +199,20 @@ impl Given {
     }
 }
 
-/// Builds a model given what is known of its states, and hands it on. Fails if no state of positive
-/// probability is found.
-pub fn given<U: UseModel>(
-    given: &Given,
-    user: U,
-    builder: impl BuildModel,
-) -> Result<U::Output, ModelError> {
-    match given.is_empty() {
-        true => builder.build(Starting(user))?,
-        false => builder.build(Constraining { given, user })?,
-    }
-}
-
-struct Starting<U>(U);
-
-impl<U: UseModel> UseModel for Starting<U> {
-    type Output = Result<U::Output, ModelError>;
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
-        check_start(&model, false)?;
-        Ok(self.0.call(title, model))
-    }
-}
-
-struct Constraining<'g, U> {
-    given: &'g Given,
-    user: U,
-}
-
-impl<U: UseModel> UseModel for Constraining<'_, U> {
-    type Output = Result<U::Output, ModelError>;
-
-    fn call<M: Model + 'static>(self, title: Title, model: M) -> Self::Output {
-        let model = self.given.apply(Erased::new(model))?;
-        check_start(&model, true)?;
-        let words = format!("{}, given {}", title.words, self.given.words());
-        Ok(self.user.call(Title { words, ..title }, model))
+impl Built {
+    /// The model given what is known of its states. Fails if no state of positive probability is found.
+    pub fn given(mut self, given: &Given) -> Result<Self, ModelError> {
+        if !given.is_empty() {
+            self.model = given.apply(self.model)?;
+            self.title.words += &format!(", given {}", given.words());
+        }
+        check_start(&self.model, !given.is_empty())?;
+        Ok(self)
     }
 }
 
 /// Fails if the state that a chain would start from is impossible.
-fn check_start<M: Model>(model: &M, given: bool) -> Result<(), ModelError> {
+fn check_start(model: &Erased, given: bool) -> Result<(), ModelError> {
     let mut state = vec![0; model.space().sites()];
     model.initial_state(&mut ChainRng::new(0, Stream::Model), &mut state);
     let mut log_prob = [0.0];

@@ -1,7 +1,7 @@
 //! The Ising model on a lattice.
 
 use super::presets::BinaryPreset;
-use super::{Building, Shape, Size, Title, UseModel, exact};
+use super::{Building, Built, Shape, Size, exact};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -44,18 +44,14 @@ impl IsingSpec {
         Vec::new()
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let size = match self.size.as_ref().map(|shape| &shape.0[..]) {
             None => Size { rows: 50, columns: 50 },
             Some(&[rows, columns]) if self.disorder.is_none() => Size { rows, columns },
-            Some(shape) => return self.build_grid(shape, building, user),
+            Some(shape) => return self.build_grid(shape, building),
         };
         if self.disorder.is_some() {
-            return self.build_grid(&[size.rows, size.columns], building, user);
+            return self.build_grid(&[size.rows, size.columns], building);
         }
         let lattice = size.lattice(self.periodic)?;
         building.check_sparse(lattice.sites(), 2)?;
@@ -81,16 +77,11 @@ impl IsingSpec {
         let parameters = format!("{recipe_words}coupling {} and {field_words}", exact(coupling));
         let model = Pairwise::ising_lattice(lattice, coupling, field)?;
         let words = format!("Ising model on {}, {parameters}", size.words(self.periodic));
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 
     /// Grids of any dimension, and random couplings: no recipe of the paper is of them.
-    fn build_grid<U: UseModel>(
-        &self,
-        shape: &[usize],
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    fn build_grid(&self, shape: &[usize], building: &Building<'_>) -> Result<Built, ModelError> {
         if self.preset.is_some() {
             return Err(ModelError::invalid(
                 "the recipes are for lattices of two dimensions: leave out the preset",
@@ -115,6 +106,6 @@ impl IsingSpec {
         let field =
             if field == 0.0 { "no field".to_owned() } else { format!("field {}", exact(field)) };
         let words = format!("Ising model on a {grid} {kind}, {couplings} and {field}");
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 }

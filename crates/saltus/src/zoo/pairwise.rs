@@ -1,6 +1,6 @@
 //! Couplings and fields on any graph, read from text files.
 
-use super::{Building, Title, UseModel};
+use super::{Building, Built};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -36,11 +36,7 @@ impl PairwiseSpec {
         std::iter::once(&mut self.edges).chain(&mut self.fields).collect()
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let path = self.edges.display();
         let edges = read_edges(&self.edges)?;
         let joined = sites_joined(&edges);
@@ -74,7 +70,7 @@ impl PairwiseSpec {
         let doubts = doubts(&edges);
         let words =
             format!("{kind} model on the {} edges of {path}, {fields}{doubts}", edges.len());
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Potts model on a lattice.
 
 use super::presets::ValuesPreset;
-use super::{Building, Size, Title, UseModel, exact};
+use super::{Building, Built, Size, exact};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -39,11 +39,7 @@ impl PottsSpec {
         Vec::new()
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let size = self.size.unwrap_or(Size { rows: 30, columns: 30 });
         let values = self.values.unwrap_or(ValuesPreset::values(self.preset));
         let lattice = size.lattice(self.periodic)?;
@@ -58,6 +54,6 @@ impl PottsSpec {
         let parameters = format!("coupling {} and {words}", exact(coupling));
         let model = Pairwise::potts_lattice(lattice, values, coupling, &field)?;
         let words = format!("Potts model on {}, {parameters}", size.words(self.periodic));
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 }

@@ -1,6 +1,6 @@
 //! The restricted Boltzmann machine, from a file or with random weights.
 
-use super::{Building, Extent, Title, UseModel};
+use super::{Building, Built, Extent};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
@@ -38,11 +38,7 @@ impl RbmSpec {
         self.weights.as_mut().into_iter().collect()
     }
 
-    pub(super) fn build<U: UseModel>(
-        &self,
-        building: &Building<'_>,
-        user: U,
-    ) -> Result<U::Output, ModelError> {
+    pub(super) fn build(&self, building: &Building<'_>) -> Result<Built, ModelError> {
         let (model, source) = match &self.weights {
             Some(path) => {
                 // The name alone: where the file lies means nothing to who reads the picture.
@@ -63,6 +59,6 @@ impl RbmSpec {
         };
         let words =
             format!("restricted Boltzmann machine of {} hidden units {source}", model.hidden());
-        Ok(user.call(Title { name: Self::NAME, words }, model))
+        Ok(Built::new(Self::NAME, words, model))
     }
 }

@@ -2,56 +2,39 @@
 
 use crate::tools::formats;
 use saltus::draws::observers::Marginals;
-use saltus::exact::{Exact, ExactError};
+use saltus::exact::Exact;
+use saltus::model::erased::Erased;
 use saltus::zoo::read::evidence;
-use saltus::zoo::{Building, FileSpec, Given, ModelSpec, Title, UseModel};
+use saltus::zoo::{Building, FileSpec, Given, ModelSpec};
 use saltus::{Model, ModelError, Run, Sampler, Settings, Space, Summary};
 use std::path::Path;
 
-/// Builds the model of a file, given some of its sites.
-fn with_file<U: UseModel>(
-    path: &Path,
-    evidence: &[(usize, u8)],
-    user: U,
-) -> Result<U::Output, ModelError> {
+/// The model of a file, given some of its sites.
+fn model(path: &Path, evidence: &[(usize, u8)]) -> Result<Erased, ModelError> {
     let given = Given { evidence: evidence.to_vec(), ..Given::default() };
     let building = Building { given: Some(&given), ..Building::default() };
-    ModelSpec::File(FileSpec::new(path)).build(&building, user)
+    Ok(ModelSpec::File(FileSpec::new(path)).build(&building)?.model)
 }
 
-struct Solve;
-
-impl UseModel for Solve {
-    type Output = Result<Exact, ExactError>;
-
-    fn call<M: Model + 'static>(self, _: Title, model: M) -> Self::Output {
-        Exact::new(&model)
-    }
+fn solved(path: &Path, evidence: &[(usize, u8)]) -> Exact {
+    Exact::new(&model(path, evidence).unwrap()).unwrap()
 }
 
-/// A run of Gibbs, for its marginals.
-struct Sample {
-    draws: usize,
-}
-
+/// What a run of Gibbs gave.
 struct Sampled {
     space: Space,
     table: saltus::MarginalTable,
     converged: bool,
 }
 
-impl UseModel for Sample {
-    type Output = Sampled;
-
-    fn call<M: Model + 'static>(self, _: Title, model: M) -> Self::Output {
-        let settings =
-            Settings { chains: 40, warmup: 200, draws: self.draws, ..Sampler::gibbs().into() };
-        let outcome = Run::new(&model, settings).observer("marginals", Marginals).go().unwrap();
-        assert!(outcome.ended.is_success(), "{}", outcome.ended);
-        let table = outcome.observed::<Marginals>("marginals").unwrap();
-        let converged = Summary::new("file", &outcome).converged;
-        Sampled { space: model.shown_space().clone(), table: table.clone(), converged }
-    }
+fn sampled(path: &Path, evidence: &[(usize, u8)], draws: usize) -> Sampled {
+    let model = model(path, evidence).unwrap();
+    let settings = Settings { chains: 40, warmup: 200, draws, ..Sampler::gibbs().into() };
+    let outcome = Run::new(&model, settings).observer("marginals", Marginals).go().unwrap();
+    assert!(outcome.ended.is_success(), "{}", outcome.ended);
+    let table = outcome.observed::<Marginals>("marginals").unwrap();
+    let converged = Summary::new("file", &outcome).converged;
+    Sampled { space: model.shown_space().clone(), table: table.clone(), converged }
 }
 
 fn known(truth: &serde_json::Value) -> Vec<(usize, u8)> {
@@ -75,7 +58,7 @@ fn exact_answers_are_the_published_ones() {
             read.sort_unstable();
             assert_eq!(read, given, "{name}");
         }
-        let exact = with_file(&path, &given, Solve).unwrap().unwrap();
+        let exact = solved(&path, &given);
         let log_z = truth["ln_z"].as_f64().unwrap();
         assert!((exact.log_z() - log_z).abs() < 1e-9, "{name}: {} {log_z}", exact.log_z());
         let expected: Vec<Vec<f64>> = serde_json::from_value(truth["marginals"].clone()).unwrap();
@@ -101,9 +84,8 @@ fn sampled_marginals_are_the_exact_ones_or_the_verdict_says_so() {
     ];
     for (name, given) in cases {
         let path = folder.join(format!("{name}.uai"));
-        let exact = with_file(&path, given, Solve).unwrap().unwrap();
-        let Sampled { table, converged, .. } =
-            with_file(&path, given, Sample { draws: 1000 }).unwrap();
+        let exact = solved(&path, given);
+        let Sampled { table, converged, .. } = sampled(&path, given, 1000);
         if !converged {
             continue;
         }
@@ -130,8 +112,7 @@ fn every_other_network_is_read_and_starts_where_it_can() {
             let path = folder.join(format!("{name}.uai"));
             let given = std::fs::read(folder.join(format!("{name}.uai.evid"))).unwrap();
             let given = evidence(&given).unwrap();
-            let Sampled { space, table, .. } =
-                with_file(&path, &given, Sample { draws: 2 }).unwrap();
+            let Sampled { space, table, .. } = sampled(&path, &given, 2);
             assert_eq!(space.sites(), sites, "{name}");
             for (site, value) in given {
                 assert_eq!(table.mean[site][usize::from(value)], 1.0, "{name}");
@@ -140,8 +121,7 @@ fn every_other_network_is_read_and_starts_where_it_can() {
     }
     if let Some(folder) = formats("bif") {
         for (name, sites) in [("asia", 8), ("cancer", 5), ("alarm", 37), ("insurance", 27)] {
-            let exact =
-                with_file(&folder.join(format!("{name}.bif.gz")), &[], Solve).unwrap().unwrap();
+            let exact = solved(&folder.join(format!("{name}.bif.gz")), &[]);
             // Conditional probabilities, which are normalised.
             assert!(exact.log_z().abs() < 1e-6, "{name}: {}", exact.log_z());
             assert_eq!(exact.marginals().len(), sites);
@@ -153,16 +133,15 @@ fn every_other_network_is_read_and_starts_where_it_can() {
 fn graphs_and_quadratic_models_are_read_or_refused() {
     if let Some(folder) = formats("gset") {
         for (name, sites) in [("G1", 800), ("G11", 800), ("G14", 800), ("G22", 2000)] {
-            let Sampled { space, .. } =
-                with_file(&folder.join(format!("{name}.txt")), &[], Sample { draws: 2 }).unwrap();
+            let Sampled { space, .. } = sampled(&folder.join(format!("{name}.txt")), &[], 2);
             assert_eq!(space.sites(), sites, "{name}");
         }
     }
     if let Some(folder) = formats("dimod") {
         // x_i x_j biases 1 … 19 with linear 0, 6, 12, 18, 24: the least energy, 0, is that of no bit.
-        let exact = with_file(&folder.join("5x5_v1.bqm"), &[], Solve).unwrap().unwrap();
+        let exact = solved(&folder.join("5x5_v1.bqm"), &[]);
         assert_eq!((exact.map_log_prob(), exact.marginals().len()), (0.0, 5));
-        let refused = with_file(&folder.join("coo_qubo.qubo"), &[], Solve).err().unwrap();
+        let refused = model(&folder.join("coo_qubo.qubo"), &[]).unwrap_err();
         assert!(refused.to_string().contains("line 1: expected 'p qubo"), "{refused}");
     }
 }

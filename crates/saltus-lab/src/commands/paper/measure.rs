@@ -4,9 +4,9 @@ use super::cell::{Cell, Protocol};
 use super::look::Look;
 use super::pace::Pace;
 use crate::study::{STEPS, Target};
+use saltus::model::erased::Erased;
 use saltus::run::Progress;
 use saltus::stats::{EssSummary, split_rhat, summarise};
-use saltus::zoo::{Title, UseModel};
 use saltus::{Balancing, Ended, Method, Model, Run, Sampler, Settings};
 use saltus_cli::failure::Failure;
 use saltus_cli::memory;
@@ -111,11 +111,9 @@ pub struct Measuring<'a> {
     pub view: &'a mut View,
 }
 
-impl UseModel for Measuring<'_> {
-    type Output = Result<Measured, Failure>;
-
-    fn call<M: Model + 'static>(self, _: Title, model: M) -> Self::Output {
-        let model = &model;
+impl Measuring<'_> {
+    /// Runs it.
+    pub fn go(self, model: &Erased) -> Result<Measured, Failure> {
         let Self { cell, protocol, machine, threads, view } = self;
         let steps = protocol.steps_of(&cell);
         let warmup = steps / 2;
