@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 /// Rows of one length as an array.
 pub fn of_rows<'py>(py: Python<'py>, rows: &[Vec<f64>]) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
-    let numbers = rows.iter().flat_map(|row| row[..columns].iter().copied()).collect();
+    let mut numbers = Vec::with_capacity(rows.len() * columns);
+    rows.iter().for_each(|row| numbers.extend_from_slice(&row[..columns]));
     let array = Array2::from_shape_vec((rows.len(), columns), numbers).map_err(shape)?;
     Ok(array.into_pyarray(py))
 }
@@ -30,7 +31,8 @@ pub fn of_draws<'py>(
     draws: usize,
     sites: usize,
 ) -> PyResult<Bound<'py, PyArray3<u8>>> {
-    let bytes = chains.iter().flat_map(|chain| chain[..draws * sites].iter().copied()).collect();
+    let mut bytes = Vec::with_capacity(chains.len() * draws * sites);
+    chains.iter().for_each(|chain| bytes.extend_from_slice(&chain[..draws * sites]));
     let array = Array3::from_shape_vec((chains.len(), draws, sites), bytes).map_err(shape)?;
     Ok(array.into_pyarray(py))
 }

@@ -25,8 +25,8 @@ pub struct Job {
     pub settings: Settings,
     /// States that chains start from.
     pub starts: Option<Vec<u8>>,
-    /// Number of the first chain, where these are a part of a run's.
-    pub first_chain: usize,
+    /// Number of the first chain, if these are a part of a run's: parts are judged together, and not here.
+    pub part: Option<usize>,
     pub keep: Keep,
     pub store: Option<Place>,
 }
@@ -85,7 +85,7 @@ impl Job {
         let monitor = Arc::new(Mutex::new((monitor, None)));
         let of_run = monitor.clone();
         let mut run = Run::new(model, self.settings.clone())
-            .first_chain(self.first_chain)
+            .first_chain(self.part.unwrap_or(0))
             .observe_as_usual()
             .monitor(move |progress| {
                 let (monitor, last) = &mut *lock(&of_run);
@@ -103,16 +103,16 @@ impl Job {
             }
             Some(place) => self.run_into_store(run, place)?,
         };
+        if self.part.is_some() {
+            return Ok(Finished::of_part(outcome));
+        }
         let mut summary = Summary::new(&self.name, &outcome);
-        // Parts of a run are judged together.
-        if self.first_chain == 0 {
-            summary.scout(&self.model, &outcome, move || match &mut *lock(&monitor) {
-                (monitor, Some(last)) => monitor(*last),
-                (_, None) => Control::Continue,
-            });
-            if let (Some(place), Some(scouts)) = (&self.store, &summary.scouts) {
-                StoreWriter::put_scouts(&place.path, scouts)?;
-            }
+        summary.scout(&self.model, &outcome, move || match &mut *lock(&monitor) {
+            (monitor, Some(last)) => monitor(*last),
+            (_, None) => Control::Continue,
+        });
+        if let (Some(place), Some(scouts)) = (&self.store, &summary.scouts) {
+            StoreWriter::put_scouts(&place.path, scouts)?;
         }
         let mut finished = Finished::new(summary, self.words, outcome);
         if let Some(choice) = self.choice {
@@ -146,12 +146,19 @@ impl Job {
             StoreWriter::create(&place.path, description, place.replace)?
         };
         let mut outcome = run.go_into(&mut writer)?;
-        outcome.trace = Stored::open(&place.path)?.trace()?;
+        if self.part.is_none() {
+            outcome.trace = Stored::open(&place.path)?.trace()?;
+        }
         Ok(outcome)
     }
 }
 
 impl Finished {
+    /// What is told of a part of a run.
+    fn of_part(outcome: Outcome) -> Self {
+        Self { outcome, summary: Value::Null, fine: Vec::new(), findings: Vec::new() }
+    }
+
     /// What is told of a run.
     pub fn new(mut summary: Summary, words: String, outcome: Outcome) -> Self {
         summary.description = Some(words);

@@ -31,7 +31,7 @@ mod core {
     #[pymodule_export]
     use super::run::CoreRun;
     #[pymodule_export]
-    use super::stored::{describe_store, merge_stores, read_store};
+    use super::stored::{describe_store, merge_stores, read_stores};
     #[pymodule_export]
     use super::{choose, models, pilot, samplers};
 

@@ -12,7 +12,7 @@ use saltus::draws::sink::STATISTICS;
 use saltus::store::{Keep, StoreError, Stored};
 use saltus::{Control, Ended, Model, Progress, Settings, Trace};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -95,7 +95,7 @@ impl CoreRun {
     /// Starts a run: settings are JSON as stores keep them.
     #[new]
     #[pyo3(signature = (model, settings, *, evidence=Vec::new(), init=None, keep="states", store=None,
-                        replace=false, resume=false, checkpoint_every=None, first_chain=0, choice=None))]
+                        replace=false, resume=false, checkpoint_every=None, part=None, choice=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         model: &CoreModel,
@@ -107,7 +107,7 @@ impl CoreRun {
         replace: bool,
         resume: bool,
         checkpoint_every: Option<f64>,
-        first_chain: usize,
+        part: Option<usize>,
         choice: Option<&str>,
     ) -> PyResult<Self> {
         let settings: Settings = serde_json::from_str(settings)
@@ -152,7 +152,7 @@ impl CoreRun {
             choice,
             settings,
             starts,
-            first_chain,
+            part,
             keep,
             store: store.clone().map(place),
         };
@@ -224,14 +224,35 @@ impl CoreRun {
             return Ok(None);
         }
         let trace = py.detach(|| lock(&self.shared.trace.0).clone());
-        draws(py, &trace, None, self.sites).map(Some)
+        draws(py, &trace, &[], self.sites).map(Some)
+    }
+
+    /// Fails unless the part of a run that it is has ended well.
+    fn check_part(&self, py: Python<'_>) -> PyResult<()> {
+        let ended = lock(&self.shared.ended);
+        let finished = self.finished(py, &ended)?;
+        match &finished.outcome.ended {
+            failed @ Ended::Failed { .. } => Err(PyRuntimeError::new_err(failed.to_string())),
+            _ => Ok(()),
+        }
     }
 
     /// Everything that it left. An exception of the user's own function is raised as itself, once; asked again,
     /// what was drawn before it is told.
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let ended = lock(&self.shared.ended);
-        let finished = match &*ended {
+        told(py, self.finished(py, &ended)?, self.store.as_slice(), self.sites)
+    }
+}
+
+impl CoreRun {
+    /// What was finished, unless it was an exception of the user's that was not raised yet.
+    fn finished<'a>(
+        &self,
+        py: Python<'_>,
+        ended: &'a Option<Result<Finished, Problem>>,
+    ) -> PyResult<&'a Finished> {
+        let finished = match ended {
             None => return Err(PyRuntimeError::new_err("the run has not ended yet")),
             Some(Err(problem)) => return Err(problem.into()),
             Some(Ok(finished)) => finished,
@@ -253,7 +274,7 @@ impl CoreRun {
             }
             return Err(own);
         }
-        told(py, finished, self.store.as_deref(), self.sites)
+        Ok(finished)
     }
 }
 
@@ -261,11 +282,11 @@ impl CoreRun {
 pub fn told<'py>(
     py: Python<'py>,
     finished: &Finished,
-    store: Option<&Path>,
+    stores: &[PathBuf],
     sites: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let outcome = &finished.outcome;
-    let result = draws(py, &outcome.trace, store, sites)?;
+    let result = draws(py, &outcome.trace, stores, sites)?;
     let rounds = PyDict::new(py);
     let column = |number: fn(&saltus::Round) -> f64| -> Vec<f64> {
         outcome.warmup.iter().map(number).collect()
@@ -296,7 +317,7 @@ pub fn told<'py>(
 fn draws<'py>(
     py: Python<'py>,
     trace: &Trace,
-    store: Option<&Path>,
+    stores: &[PathBuf],
     sites: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let drawn = PyDict::new(py);
@@ -311,24 +332,25 @@ fn draws<'py>(
     }
     drawn.set_item("observables", observables)?;
     drawn.set_item("statistics", statistics)?;
-    drawn.set_item("states", states(py, trace, store, sites)?)?;
+    drawn.set_item("states", states(py, trace, stores, sites)?)?;
     Ok(drawn)
 }
 
 fn states<'py>(
     py: Python<'py>,
     trace: &Trace,
-    store: Option<&Path>,
+    stores: &[PathBuf],
     sites: usize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let (chains, draws) = (trace.chains(), trace.draws());
-    if let Some(path) = store {
-        let read = || -> Result<Option<Vec<Vec<u8>>>, StoreError> {
-            Stored::open(path)?.states_of_all(0..draws)
+    if !stores.is_empty() {
+        let read = || -> Result<Option<Vec<Vec<Vec<u8>>>>, StoreError> {
+            let kept = stores.iter().map(|path| Stored::open(path)?.states_of_all(0..draws));
+            Ok(kept.collect::<Result<Vec<_>, _>>()?.into_iter().collect())
         };
         let read = py.detach(read).map_err(|error| of_store(&error))?;
         let Some(read) = read else { return Ok(None) };
-        let rows: Vec<&[u8]> = read.iter().map(Vec::as_slice).collect();
+        let rows: Vec<&[u8]> = read.iter().flatten().map(Vec::as_slice).collect();
         return Ok(Some(arrays::of_draws(py, &rows, draws, sites)?.into_any()));
     }
     let rows: Vec<&[u8]> = (0..chains).map(|chain| trace.states(chain)).collect();

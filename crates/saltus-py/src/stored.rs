@@ -23,20 +23,21 @@ pub fn describe_store(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     described.map_err(|error| of_store(&error))
 }
 
-/// Everything that a stored run left, judged anew.
+/// Everything that a stored run left, judged anew: one store, or the parts of one in the order of their chains.
 #[pyfunction]
-pub fn read_store(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+pub fn read_stores(py: Python<'_>, parts: Vec<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
     let read = py.detach(|| -> Result<_, StoreError> {
-        let stored = Stored::open(&path)?;
-        let description = stored.description();
+        let stored = parts.iter().map(Stored::open).collect::<Result<Vec<_>, _>>()?;
+        // Python has all draws, as it has those of a run that was not stored.
+        let outcome = store::outcome_of(&stored, usize::MAX)?;
+        let description = stored[0].description();
         let words = description.description.clone().unwrap_or_default();
-        let outcome = stored.outcome()?;
         let summary = Summary::new(&description.model, &outcome);
         let finished = Finished::new(summary, words, outcome);
-        Ok((finished, stored.space().sites()))
+        Ok((finished, stored[0].space().sites()))
     });
     let (finished, sites) = read.map_err(|error| of_store(&error))?;
-    told(py, &finished, Some(&path), sites)
+    told(py, &finished, &parts, sites)
 }
 
 /// Joins stores of parts of the chains, in their order.

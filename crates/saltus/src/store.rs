@@ -44,6 +44,7 @@ pub(crate) mod folder;
 pub(crate) mod framed;
 mod layout;
 mod merge;
+mod outcome;
 mod reader;
 mod shard;
 mod strip;
@@ -55,6 +56,7 @@ mod tests;
 
 pub use description::{Description, Keep, Timing};
 pub use merge::merge;
+pub use outcome::outcome_of;
 pub use reader::Stored;
 pub use writer::StoreWriter;
 

@@ -49,7 +49,7 @@ def sample(
         raise FileExistsError(f"{os.fspath(store)} holds a run already: replace=True replaces it")
 
     def task(first: int, count: int, pilot: bool = False) -> bytes:
-        what = {"model": model, "evidence": evidence, "keep": keep, "first_chain": first, "pilot": pilot}
+        what = {"model": model, "evidence": evidence, "keep": keep, "part": first, "pilot": pilot}
         what["settings"] = json.dumps({**settings, "chains": count})
         what["init"] = None if init is None else init[first : first + count]
         what["choice"] = choice
@@ -66,9 +66,9 @@ def sample(
         for number, future in enumerate(futures):
             stores.append(os.path.join(folder, f"{number:04}"))
             _worker.unpack(future.result(), stores[-1])
-        whole = os.path.join(folder, "whole") if store is None else store
-        _core.merge_stores(stores, whole, replace)
-        raw = _core.read_store(whole)
+        if store is not None:
+            _core.merge_stores(stores, store, replace)
+        raw = _core.read_stores(stores)
         return _result.build(raw, _result.attributes(raw))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

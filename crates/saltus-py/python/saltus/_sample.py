@@ -377,7 +377,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     float(load(folder)["sample_stats"]["lp"].mean()) == float(result["sample_stats"]["lp"].mean())
     True
     """
-    raw = _core.read_store(path)
+    raw = _core.read_stores([path])
     return _result.build(raw, _result.attributes(raw))
 
 

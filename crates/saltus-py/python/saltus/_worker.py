@@ -32,14 +32,12 @@ def run(task: bytes) -> bytes:
     what = pickle.loads(task)
     if what["pilot"]:
         return pickle.dumps(_core.pilot(what["model"]._core, what["settings"], what["evidence"], what["init"]))
-    arguments = {name: what[name] for name in ("evidence", "init", "keep", "first_chain", "choice")}
+    arguments = {name: what[name] for name in ("evidence", "init", "keep", "part", "choice")}
     with tempfile.TemporaryDirectory(prefix="saltus-") as folder:
         store = os.path.join(folder, "part")
         part = _core.Run(what["model"]._core, what["settings"], store=store, **arguments)
         part.wait()
-        told = part.result()
-        if told["failed"]:
-            raise RuntimeError(told["ended"])
+        part.check_part()
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as tar:
             tar.add(store, arcname=".")

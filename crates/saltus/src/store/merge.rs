@@ -1,11 +1,10 @@
 //! Joins stores of runs that had a part of the chains each into one store of all chains.
 
-use super::{Description, StoreError, StoreWriter, Stored};
-use crate::control::{Ended, Seconds};
+use super::{Description, StoreError, StoreWriter, Stored, outcome};
+use crate::control::Ended;
 use crate::draws::sink::{ChainDraws, Plan, STATISTICS, Saved, Sink, SinkError};
 use crate::run::Settings;
-use crate::temper::{Tally, TemperReport};
-use crate::tune::Round;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
 
@@ -34,13 +33,13 @@ pub fn merge(
     let window = (AT_ONCE / bytes.max(1)).max(1);
     for start in (0..first.draws()).step_by(window) {
         let draws = start..(start + window).min(first.draws());
-        let taken = parts.iter().map(|part| part_of(part, draws.clone()));
+        let taken = parts.par_iter().map(|part| part_of(part, draws.clone()));
         let taken: Vec<Vec<ChainDraws>> = taken.collect::<Result<_, _>>()?;
         writer.take(taken.into_iter().flatten().collect()).map_err(told)?;
     }
-    let rounds = rounds(parts)?;
-    let (seconds, threads) = timing(parts)?;
-    let tempering = tempering(parts)?;
+    let rounds = outcome::rounds(parts)?;
+    let (seconds, threads) = outcome::timing(parts)?;
+    let tempering = outcome::tempering(parts)?;
     let (tempering, ended) = (tempering.as_ref(), Some(&Ended::Complete));
     let scale = first.scale();
     let (rounds, symmetric) = (&rounds, first.is_symmetric());
@@ -54,7 +53,7 @@ fn told(error: SinkError) -> StoreError {
 }
 
 /// Fails with a sentence unless the stores belong together; the first stands for all.
-fn check(parts: &[Stored]) -> Result<&Stored, StoreError> {
+pub(super) fn check(parts: &[Stored]) -> Result<&Stored, StoreError> {
     let Some(first) = parts.first() else {
         return Err(StoreError::Missing("there is nothing to merge".to_owned()));
     };
@@ -99,38 +98,4 @@ fn part_of(part: &Stored, draws: Range<usize>) -> Result<Vec<ChainDraws>, StoreE
         taken
     };
     Ok(states.into_iter().enumerate().map(of_chain).collect())
-}
-
-/// The rounds of warm-up: acceptance over all chains.
-fn rounds(parts: &[Stored]) -> Result<Vec<Round>, StoreError> {
-    let all = parts.iter().map(|part| Ok((part.chains() as f64, part.warmup()?)));
-    let all: Vec<(f64, Vec<Round>)> = all.collect::<Result<_, StoreError>>()?;
-    let chains: f64 = all.iter().map(|(chains, _)| chains).sum();
-    let mut joined = all[0].1.clone();
-    for (number, round) in joined.iter_mut().enumerate() {
-        let of_part = |(chains, rounds): &(f64, Vec<Round>)| {
-            chains * rounds.get(number).map_or(f64::NAN, |round| round.acceptance)
-        };
-        round.acceptance = all.iter().map(of_part).sum::<f64>() / chains;
-    }
-    Ok(joined)
-}
-
-/// What all ladders together showed, if there are any.
-fn tempering(parts: &[Stored]) -> Result<Option<TemperReport>, StoreError> {
-    let tallies: Vec<Option<Tally>> = parts.iter().map(Stored::tally).collect::<Result<_, _>>()?;
-    let tallies: Option<Vec<Tally>> = tallies.into_iter().collect();
-    Ok(tallies.and_then(Tally::joined).map(TemperReport::new))
-}
-
-/// The time of the slowest, and the threads of all: they ran side by side.
-fn timing(parts: &[Stored]) -> Result<(Seconds, usize), StoreError> {
-    let (mut seconds, mut threads) = (Seconds::default(), 0);
-    for part in parts {
-        let timing = part.timing()?;
-        seconds.warmup = seconds.warmup.max(timing.seconds.warmup);
-        seconds.draws = seconds.draws.max(timing.seconds.draws);
-        threads += timing.threads;
-    }
-    Ok((seconds, threads))
 }

@@ -4,11 +4,11 @@ use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::Folder;
 use super::layout::{self, FORMAT, FileShape, POSTERIOR, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged};
 use super::strip::Number;
-use super::{StoreError, bits, checkpoint_file, digest, strip, tally_file};
+use super::{StoreError, bits, checkpoint_file, digest, outcome, strip, tally_file};
 use crate::control::Ended;
 use crate::draws::sink::STATISTICS;
 use crate::draws::sites::{SiteCounts, Sites};
-use crate::draws::trace::{MOST_JUDGED, Trace, thinning};
+use crate::draws::trace::{MOST_JUDGED, Trace};
 use crate::run::Scouts;
 use crate::run::{Checkpoint, Outcome};
 use crate::space::Space;
@@ -17,7 +17,6 @@ use crate::temper::{Tally, TemperReport};
 use crate::tune::Round;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -407,6 +406,11 @@ impl Stored {
         checkpoint_file::read(&self.folder)
     }
 
+    /// What the ladder of a tempered run showed.
+    pub(super) fn tempering(&self) -> Option<TemperReport> {
+        self.known.tempering.clone()
+    }
+
     /// What the ladders of a part of a run counted.
     pub(super) fn tally(&self) -> Result<Option<Tally>, StoreError> {
         tally_file::read(&self.folder)
@@ -431,13 +435,10 @@ impl Stored {
     /// The numbers in memory that does not grow with the draws: all of them, or every second, fourth, …
     /// draw if there are more than `most` in all chains together.
     pub fn thinned_trace(&self, most: usize) -> Result<Trace, StoreError> {
-        let every = thinning(self.chains(), self.draws, most);
-        let names = self.names().iter().map(String::as_str).chain(STATISTICS);
-        let series = names.map(|name| self.thinned(name, every)).collect::<Result<_, _>>()?;
-        Ok(Trace::of_series(self.names().to_vec(), series, self.draws, every))
+        outcome::trace_of(std::slice::from_ref(self), most)
     }
 
-    fn thinned(&self, name: &str, every: usize) -> Result<Vec<Vec<f64>>, StoreError> {
+    pub(super) fn thinned(&self, name: &str, every: usize) -> Result<Vec<Vec<f64>>, StoreError> {
         let path = layout::path_of(name);
         self.array(&path)?;
         let mut series = vec![Vec::new(); self.chains()];
@@ -450,7 +451,7 @@ impl Stored {
     }
 
     /// What scouts came to that were sent after the run, if they were.
-    fn scouts(&self) -> Result<Option<Scouts>, StoreError> {
+    pub(super) fn scouts(&self) -> Result<Option<Scouts>, StoreError> {
         let Some(bytes) = self.folder.read(SCOUTS)? else {
             return Ok(None);
         };
@@ -464,7 +465,7 @@ impl Stored {
     }
 
     /// The sums of a statistic over all draws, chain by chain.
-    fn sums(&self, name: &str) -> Result<Vec<f64>, StoreError> {
+    pub(super) fn sums(&self, name: &str) -> Result<Vec<f64>, StoreError> {
         let path = layout::path_of(name);
         self.array(&path)?;
         let mut sums = vec![0.0; self.chains()];
@@ -477,38 +478,9 @@ impl Stored {
     }
 
     /// What the run left, as if it had just ended. One that was cut off counts as interrupted. Last
-    /// states are known if states were kept. Of a long run the trace is thinned to [`MOST_JUDGED`].
+    /// states are known if states were kept. Of a long run the trace is thinned to
+    /// [`MOST_JUDGED`](crate::draws::trace::MOST_JUDGED).
     pub fn outcome(&self) -> Result<Outcome, StoreError> {
-        let Timing { threads, seconds } = self.timing()?;
-        let trace = self.thinned_trace(MOST_JUDGED)?;
-        let settings = self.known.run.settings.clone();
-        let [acceptance, changed, evaluations] = STATISTICS.map(|name| self.sums(name));
-        let (acceptance, changed, evaluations) = (acceptance?, changed?, evaluations?);
-        let draws = (self.draws * self.chains()).max(1) as f64;
-        let steps = draws * settings.thin as f64;
-        let last = self.draws.saturating_sub(1)..self.draws;
-        let traits = settings.sampler.traits(&self.space);
-        Ok(Outcome {
-            space: self.space.clone(),
-            traits,
-            observed: BTreeMap::new(),
-            threads,
-            scale: self.scale(),
-            acceptance: acceptance.iter().sum::<f64>() / draws,
-            warmup: self.warmup()?,
-            stuck: (0..changed.len()).filter(|chain| changed[*chain] == 0.0).collect(),
-            sites_changed_per_step: changed.iter().sum::<f64>() / steps,
-            evaluations_performed_per_step: evaluations.iter().sum::<f64>() / steps,
-            seconds,
-            sites: self.sites()?,
-            tempering: self.known.tempering.clone(),
-            rung_draws: None,
-            symmetric: self.is_symmetric(),
-            scouts: self.scouts()?,
-            last_states: self.states_of_all(last)?.unwrap_or_default(),
-            trace,
-            ended: self.ended().unwrap_or(Ended::Interrupted),
-            settings,
-        })
+        outcome::outcome_of(std::slice::from_ref(self), MOST_JUDGED)
     }
 }
