@@ -1,7 +1,7 @@
 """Digests of what saltus computes at fixed seeds, to see whether a change of its inside changed a result.
 
     python experiments/digests/digests.py target/release/saltus > now.tsv
-    python experiments/digests/digests.py target/release/saltus --against experiments/digests/recorded.tsv
+    python experiments/digests/digests.py target/release/saltus --against experiments/digests/recorded-0.1.tsv
 
 One line per run: its name, the digest of the draws (every chunk of every array of its store) and the digest of
 its JSON object without what the clock decides. The digests belong to one kind of processor: they are compared
@@ -18,8 +18,8 @@ import tempfile
 
 RUN = "--chains 6 --warmup 60 --seed 11 --model-seed 5 --threads 2 --draws"
 SMALL = f"{RUN} 90"
-# Not as many steps per draw as suit a sampler.
-EVERY = "--thin 1"
+# What was the default when digests were first recorded: dlmc, and every step a draw.
+DEFAULTS = {"--sampler": "dlmc", "--thin": "1"}
 ISING = "ising --size 7x9 --coupling 0.35 --field 0.2"
 PRESET = "ising --preset high --size 12"
 POTTS = "potts --preset c4 --size 6x5"
@@ -156,8 +156,8 @@ def main():
         folder = pathlib.Path(folder)
         for number, (name, command) in enumerate(runs()):
             store = folder / str(number)
-            steps = [] if "--thin" in command else EVERY.split()
-            text = ask([binary, *command.split(), *steps, "--json", "--quiet", "--out", store])
+            usual = [word for option in DEFAULTS.items() if option[0] not in command for word in option]
+            text = ask([binary, *command.split(), *usual, "--json", "--quiet", "--out", store])
             found.append((name, digest(chunks(store)), digest([without_times(text)])))
         found += [(name, mark, "") for name, mark in annealed(binary, folder)]
     lines = ["\t".join(row).rstrip() for row in found]
