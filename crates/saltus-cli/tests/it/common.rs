@@ -46,21 +46,6 @@ pub fn run(binary: &str, arguments: &[&str]) -> Ran {
     ran
 }
 
-/// The command as users build it, with the optimisation and the features of a default build; cargo
-/// builds it if it is not there.
-pub fn released() -> PathBuf {
-    let build = std::process::Command::new(env!("CARGO"))
-        .args(["build", "--release", "--package", "saltus-cli", "--message-format", "json"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
-    let messages = String::from_utf8(build.stdout).unwrap();
-    let messages = messages.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let mut programs = messages.filter_map(|message| Some(message["executable"].as_str()?.into()));
-    programs.next().expect("one program is built")
-}
-
 /// The summary of a run that must succeed.
 pub fn summary(line: &str) -> Value {
     let ran = saltus(&format!("{line} --json --quiet"));

@@ -5,9 +5,9 @@
 //! shows programs a processor with AVX2 and without AVX-512. The counts stand in `instructions.tsv`; a
 //! change that lowers them, or raises them for a good reason, writes there what this test prints.
 
-use crate::common::released;
 use crate::tools;
-use std::path::Path;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// More than this times the recorded count is a failure.
@@ -48,6 +48,23 @@ fn instructions(
     let report = String::from_utf8_lossy(&run.stderr).into_owned();
     let collected = report.lines().find_map(|line| line.split("Collected : ").nth(1));
     collected.unwrap().trim().parse().unwrap()
+}
+
+/// The command with the optimisation of a release: the one beside the tests, if these have it; else cargo builds it.
+fn released() -> PathBuf {
+    if !cfg!(debug_assertions) {
+        return env!("CARGO_BIN_EXE_saltus").into();
+    }
+    let build = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--package", "saltus-cli", "--message-format", "json"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    let messages = String::from_utf8(build.stdout).unwrap();
+    let messages = messages.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut programs = messages.filter_map(|message| Some(message["executable"].as_str()?.into()));
+    programs.next().expect("one program is built")
 }
 
 #[test]

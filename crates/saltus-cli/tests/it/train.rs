@@ -1,6 +1,6 @@
 //! `saltus train` on images small enough to learn in a moment.
 
-use crate::common::{images_of_columns as data, released, saltus, saltus_with};
+use crate::common::{images_of_columns as data, saltus, saltus_with};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -155,13 +155,11 @@ fn a_place_that_takes_no_file_is_noticed_before_the_work() {
 }
 
 #[test]
+#[cfg(not(feature = "deep"))]
 fn a_build_without_deep_models_says_how_to_get_them() {
-    let mut command = std::process::Command::new(released());
-    command.args(["train", "resnet", "--data", "somewhere", "--dataset", "static-mnist"]);
-    let output = command.output().unwrap();
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]));
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("--features deep"), "{errors}");
+    let ran = saltus("train resnet --data somewhere --dataset static-mnist");
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("--features deep"), "{}", ran.err);
 }
 
 #[test]
