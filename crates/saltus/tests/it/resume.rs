@@ -4,6 +4,7 @@
 use crate::folder::{assert_same, temporary};
 use saltus::draws::sink::{ChainDraws, Plan, Saved, SinkError};
 use saltus::model::callable::Callable;
+use saltus::model::erased::Erased;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::graph::Edge;
 use saltus::model::independent::Independent;
@@ -111,7 +112,8 @@ fn check<M: Model>(what: &str, model: &M, settings: &Settings) {
     assert_same(&whole, &broken, what);
 }
 
-fn every_sampler<M: Model>(name: &str, model: &M) {
+fn every_sampler(name: &str, model: impl Model + 'static) {
+    let model = &Erased::new(model);
     let suits = |method: &Method| Sampler::new(*method).suits(model).is_ok();
     for method in Method::ALL.iter().copied().filter(suits) {
         for differences in [Differences::Taylor, Differences::Exact] {
@@ -141,19 +143,19 @@ fn numbers(count: usize) -> Vec<f32> {
 
 #[test]
 fn independent_sites() {
-    every_sampler("bits", &Independent::bernoulli(numbers(11)).unwrap());
-    every_sampler("categories", &Independent::categorical(3, &numbers(21)).unwrap());
+    every_sampler("bits", Independent::bernoulli(numbers(11)).unwrap());
+    every_sampler("categories", Independent::categorical(3, &numbers(21)).unwrap());
 }
 
 #[test]
 fn lattices() {
     let lattice = Lattice::periodic(4, 6).unwrap();
     let ising = Pairwise::ising_lattice(lattice, 0.4, numbers(24)).unwrap();
-    every_sampler("an Ising lattice", &ising);
+    every_sampler("an Ising lattice", ising);
     let lattice = Lattice::free(3, 4).unwrap();
     every_sampler(
         "a Potts lattice",
-        &Pairwise::potts_lattice(lattice, 3, 0.7, &numbers(36)).unwrap(),
+        Pairwise::potts_lattice(lattice, 3, 0.7, &numbers(36)).unwrap(),
     );
 }
 
@@ -161,20 +163,20 @@ fn lattices() {
 fn graphs() {
     let edges = [(0, 1, 0.5), (1, 2, -0.3), (2, 0, 0.8), (3, 4, 1.1), (0, 4, 0.2)];
     let edges = edges.map(|(from, to, weight)| Edge { from, to, weight });
-    every_sampler("an Ising graph", &Pairwise::ising(&edges, numbers(9)).unwrap());
-    every_sampler("a Potts graph", &Pairwise::potts(4, &edges, &numbers(28)).unwrap());
+    every_sampler("an Ising graph", Pairwise::ising(&edges, numbers(9)).unwrap());
+    every_sampler("a Potts graph", Pairwise::potts(4, &edges, &numbers(28)).unwrap());
 }
 
 #[test]
 fn hidden_markov_models() {
-    every_sampler("an FHMM", &Fhmm::simulate(5, 3, 2, 1).unwrap());
-    every_sampler("an FHMM of three values", &Fhmm::simulate(4, 2, 3, 1).unwrap());
+    every_sampler("an FHMM", Fhmm::simulate(5, 3, 2, 1).unwrap());
+    every_sampler("an FHMM of three values", Fhmm::simulate(4, 2, 3, 1).unwrap());
 }
 
 #[test]
 fn boltzmann_machines() {
-    every_sampler("an RBM", &Rbm::random(12, 5, 2, 3).unwrap());
-    every_sampler("an RBM of three values", &Rbm::random(6, 4, 3, 3).unwrap());
+    every_sampler("an RBM", Rbm::random(12, 5, 2, 3).unwrap());
+    every_sampler("an RBM of three values", Rbm::random(6, 4, 3, 3).unwrap());
 }
 
 #[test]
@@ -185,7 +187,7 @@ fn closures() {
         }
         Ok(())
     });
-    every_sampler("a closure", &model);
+    every_sampler("a closure", model);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! stops that keep what was drawn, and failures that name chain and step.
 
 use saltus::model::callable::Callable;
+use saltus::model::erased::Erased;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::independent::Independent;
 use saltus::model::lattice::Lattice;
@@ -300,7 +301,8 @@ fn a_step_evaluates_the_model_once() {
 
 #[test]
 fn chains_do_not_see_the_block_they_are_in() {
-    fn check<M: Model>(name: &str, model: M) {
+    fn check(name: &str, model: impl Model + 'static) {
+        let model = Erased::new(model);
         let mut watched = Watched { model, block: 1, calls: AtomicUsize::new(0) };
         for method in Method::ALL.iter().copied().filter(|method| method.is_general()) {
             let settings = Settings {

@@ -11,6 +11,7 @@ use crate::kernel::jump_process::Jumps;
 use crate::math::log_sum_exp;
 use crate::model::Model;
 use crate::model::clamped::Clamped;
+use crate::model::erased::Erased;
 use crate::model::rbm::Rbm;
 use crate::sampler::Sampler;
 
@@ -69,8 +70,8 @@ fn check_with<M: Model>(
     check_jumps(name, &clamped, &jumps, SINGLE);
 }
 
-fn check<M: Model>(name: &str, inner: M, evidence: &[(usize, u8)], precision: Precision) {
-    check_with(name, inner, evidence, precision, &one_of_each());
+fn check(name: &str, inner: impl Model + 'static, evidence: &[(usize, u8)], precision: Precision) {
+    check_with(name, Erased::new(inner), evidence, precision, &one_of_each());
 }
 
 #[test]

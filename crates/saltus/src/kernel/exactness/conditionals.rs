@@ -1,6 +1,6 @@
 //! Samplers that redraw sites from their conditional distributions.
 
-use super::models::on_all_models;
+use super::models;
 use super::tools::{
     At, DOUBLE, check_bookkeeping, check_reversible, index_of, invariance_error, probabilities,
     transitions, transitions_from,
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 #[test]
 fn hamming_balls_and_blocks_are_reversible() {
-    on_all_models!(|name, model| {
+    for (name, model) in &models::all() {
         check_reversible(&format!("block on {name}"), model, &Conditional(BlockGibbs), 1.0, DOUBLE);
         let one = Conditional(Gibbs(Scan::One));
         check_reversible(&format!("one site on {name}"), model, &one, 1.0, DOUBLE);
@@ -35,12 +35,12 @@ fn hamming_balls_and_blocks_are_reversible() {
                 DOUBLE,
             );
         }
-    });
+    }
 }
 
 #[test]
 fn gibbs_sweeps_leave_the_distribution_alone() {
-    on_all_models!(|name, model| {
+    for (name, model) in &models::all() {
         if model.space().sites() < 5 {
             let error = invariance_error(
                 &probabilities(model),
@@ -48,7 +48,7 @@ fn gibbs_sweeps_leave_the_distribution_alone() {
             );
             assert!(error < DOUBLE, "gibbs on {name}: {error:e}");
         }
-    });
+    }
 }
 
 /// Where sweeps in vector loops are compared with sweeps site by site.

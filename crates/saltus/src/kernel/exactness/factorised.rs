@@ -1,7 +1,7 @@
 //! Samplers that propose every site at once.
 
 use super::jumps::check_jumps;
-use super::models::{Table, on_all_models, rbm};
+use super::models::{self, Table, rbm};
 use super::samplers::{local, path, rows};
 use super::tools::{
     ALIKE, BOTH, DOUBLE, Matrix, SINGLE, all_states, balance_error, check_reversible,
@@ -24,7 +24,7 @@ use crate::space::{Space, States};
 
 #[test]
 fn factorised_samplers_are_reversible() {
-    on_all_models!(|name, model| {
+    for (name, model) in &models::all() {
         for formula in RowFormula::ALL {
             for balancing in Balancing::ALL {
                 for differences in BOTH {
@@ -36,7 +36,7 @@ fn factorised_samplers_are_reversible() {
                 }
             }
         }
-    });
+    }
 }
 
 /// The matrix that the f64 formulas give: rows of all sites, then Metropolis–Hastings.
@@ -91,7 +91,7 @@ fn reference_transitions<M: Model>(
 
 #[test]
 fn single_precision_rows_agree_with_the_formulas() {
-    on_all_models!(|name, model| {
+    for (name, model) in &models::all() {
         let pi = probabilities(model);
         for formula in RowFormula::ALL {
             for balancing in Balancing::ALL {
@@ -109,7 +109,7 @@ fn single_precision_rows_agree_with_the_formulas() {
                 }
             }
         }
-    });
+    }
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn ordinal_rows_are_those_of_the_formulas() {
 
 #[test]
 fn ordinal_values_keep_every_kernel_reversible() {
-    on_all_models!(|name, model| {
+    for (name, model) in &models::all() {
         let closeness = Closeness::Ordinal { length: 0.7 };
         for balancing in [Balancing::Sqrt, Balancing::Ratio] {
             for differences in BOTH {
@@ -158,7 +158,7 @@ fn ordinal_values_keep_every_kernel_reversible() {
                 check_jumps(name, model, &LocalJumps { balancing, closeness }, DOUBLE);
             }
         }
-    });
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The jump process, whose states are weighted.
 
-use super::models::on_all_models;
+use super::models;
 use super::tools::{
     ALIKE, At, DOUBLE, SINGLE, all_states, balance_error, invariance_error, log_prob_of,
     probabilities, transitions,
@@ -44,12 +44,12 @@ pub(super) fn check_jumps<M: Model, K: Kernel<M>>(
 
 #[test]
 fn the_jump_process_counts_states_by_the_time_it_stays() {
-    on_all_models!(|name, model| {
+    for (name, model) in &models::all() {
         for balancing in Balancing::ALL {
             check_jumps(name, model, &Jumps { balancing, closeness: ALIKE }, SINGLE);
             if LocalChange::suits(model, Differences::Exact) {
                 check_jumps(name, model, &LocalJumps { balancing, closeness: ALIKE }, DOUBLE);
             }
         }
-    });
+    }
 }

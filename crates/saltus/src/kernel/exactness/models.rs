@@ -3,8 +3,10 @@
 use super::tools::index_of;
 use crate::adjacency::Adjacency;
 use crate::error::ModelError;
+use crate::model::erased::Erased;
 use crate::model::fhmm::Fhmm;
 use crate::model::graph::Edge;
+use crate::model::independent::Independent;
 use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
 use crate::model::rbm::Rbm;
@@ -187,25 +189,22 @@ pub(super) fn rbm() -> Rbm {
     Rbm::new(3, &weight, &[0.2, -0.1], &visible_bias, None).unwrap()
 }
 
-/// Makes a check on every tiny model, whatever its type.
-macro_rules! on_all_models {
-    (|$name:ident, $model:ident| $body:block) => {{
-        use crate::kernel::exactness::models::{Table, fhmm, graph, ising, potts};
-        use crate::model::Model;
-        use crate::model::independent::Independent;
-        fn check<M: Model>($name: &str, $model: &M) $body
-        check("ising", &ising());
-        check("potts", &potts());
-        check("a graph", &graph());
-        check("independent bits", &Independent::bernoulli(vec![0.5, -1.5, 2.0]).unwrap());
-        check("independent values", &Independent::categorical(3, &[0.1, 0.9, -1.0, 0.4, 0.0, 1.3]).unwrap());
-        check("a binary fhmm", &fhmm(2));
-        check("an fhmm of three values", &fhmm(3));
-        for incremental in [false, true] {
-            check("a binary table", &Table::new(4, 2, incremental));
-            check("a table of three values", &Table::new(3, 3, incremental));
-        }
-    }};
+/// Every tiny model. They are built as one type, as models by name are: kernels are compiled once for all of them.
+pub(super) fn all() -> Vec<(&'static str, Erased)> {
+    let bits = Independent::bernoulli(vec![0.5, -1.5, 2.0]).unwrap();
+    let values = Independent::categorical(3, &[0.1, 0.9, -1.0, 0.4, 0.0, 1.3]).unwrap();
+    let mut all = vec![
+        ("ising", Erased::new(ising())),
+        ("potts", Erased::new(potts())),
+        ("a graph", Erased::new(graph())),
+        ("independent bits", Erased::new(bits)),
+        ("independent values", Erased::new(values)),
+        ("a binary fhmm", Erased::new(fhmm(2))),
+        ("an fhmm of three values", Erased::new(fhmm(3))),
+    ];
+    for incremental in [false, true] {
+        all.push(("a binary table", Erased::new(Table::new(4, 2, incremental))));
+        all.push(("a table of three values", Erased::new(Table::new(3, 3, incremental))));
+    }
+    all
 }
-
-pub(super) use on_all_models;
