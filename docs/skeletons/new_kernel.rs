@@ -30,6 +30,8 @@ pub fn traits(space: &Space) -> KernelTraits {
         // As the literature counts, where nothing is kept from step to step.
         evaluations_charged: 2.0,
         is_weighted: false,
+        // Whether `--sampler auto` tries it where it suits.
+        is_tried: false,
     }
 }
 

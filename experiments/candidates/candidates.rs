@@ -1,13 +1,16 @@
-//! Kernels from the literature that might be worth having, beside those that saltus has: effective draws per
+//! Kernels from the literature that might be worth having (`kernels.rs`), beside those that saltus has: effective draws per
 //! thousand evaluations of the model, on binary targets. A step of each costs one evaluation, and these are written as
-//! plainly as can be: what does not win here cannot win by the clock.
+//! plainly as can be: what does not win here cannot win by the clock. Stars count the seeds of which chains did not agree.
 //!
 //! ```text
-//! cargo run --release --package saltus --example candidates
+//! cargo run --release --package saltus --example candidates -- [DIR/rbm-reference/mnist-binary-25.safetensors] > candidates.tsv
 //! ```
 
-use saltus::kernel::metropolis::{Metropolis, MetropolisScratch, Proposal};
-use saltus::kernel::{Chains, Kernel, KernelTraits, Kind, ScaleTraits};
+mod kernels;
+
+use kernels::{Cyclical, Flips, Row, SeveralFlips};
+use saltus::kernel::Kernel;
+use saltus::kernel::metropolis::Metropolis;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::graph::Edge;
 use saltus::model::lattice::Lattice;
@@ -15,231 +18,22 @@ use saltus::model::pairwise::Pairwise;
 use saltus::model::paper::{self, Temperature};
 use saltus::model::rbm::Rbm;
 use saltus::stats::diagnose;
-use saltus::{ChainRng, Differences, Model, Outcome, Run, Sampler, Settings, Space, StepError};
+use saltus::{ChainRng, Model, Outcome, Run, Sampler, Settings};
 
 const CHAINS: usize = 16;
 const WARMUP: usize = 2000;
 const DRAWS: usize = 6000;
 const SEEDS: u64 = 3;
-
-/// The probability that a site flips, from the difference of its flip.
-#[derive(Clone, Copy, Debug)]
-enum Row {
-    /// The paper's forward Euler with h restricted so that every row is a distribution: h·g ≤ 1 at every site of the
-    /// state (Sun et al. 2023, section 4.1), instead of clipped site by site.
-    Restricted,
-    /// h·t^α against 1: any-scale balancing (Sun et al. 2023b; α = ½ is DMALA).
-    Power(f64),
-}
-
-/// Flips every site with its own probability.
-#[derive(Clone, Copy, Debug)]
-struct Flips(Row);
-
-const STEP_SIZE: f64 = 1e4;
-
-fn traits(name: &'static str, scale: ScaleTraits) -> KernelTraits {
-    KernelTraits {
-        name,
-        summary: "a candidate",
-        reference: "see experiments/candidates",
-        kind: Kind::AllSites,
-        is_balanced: false,
-        has_solver: false,
-        scale: Some(scale),
-        evaluations_charged: 1.0,
-        is_weighted: false,
-    }
-}
-
-impl Flips {
-    fn fill(self, h: f64, diff: &[f32], table: &mut Vec<f64>) {
-        table.clear();
-        match self.0 {
-            Row::Restricted => {
-                let rates = diff.iter().map(|d| (0.5 * f64::from(*d)).exp());
-                let h = rates.clone().fold(h, |h, rate| h.min(1.0 / rate));
-                table.extend(rates.map(|rate| h * rate));
-            }
-            Row::Power(alpha) => table.extend(diff.iter().map(|d| {
-                let odds = h.ln() + alpha * f64::from(*d);
-                1.0 / (1.0 + (-odds).exp())
-            })),
-        }
-    }
-}
-
-fn log_of(table: &[f64], from: &[u8], to: &[u8]) -> f64 {
-    let sites = table.iter().zip(from.iter().zip(to));
-    sites.map(|(p, (from, to))| if from == to { (-p).ln_1p() } else { p.ln() }).sum()
-}
-
-impl Proposal for Flips {
-    type Table = Vec<f64>;
-    type Path = ();
-
-    fn traits(&self, space: &Space) -> KernelTraits {
-        traits("flips", ScaleTraits::step_size(space.sites(), STEP_SIZE))
-    }
-
-    fn new_table(&self, _space: &Space) -> Vec<f64> {
-        Vec::new()
-    }
-
-    fn differences(&self) -> Differences {
-        Differences::Taylor
-    }
-
-    fn prepare(
-        &self,
-        scale: f64,
-        from: &[u8],
-        diff: &[f32],
-        table: &mut Vec<f64>,
-        to: &[u8],
-        (): &(),
-    ) -> f64 {
-        self.fill(scale, diff, table);
-        log_of(table, from, to)
-    }
-
-    fn draw(
-        &self,
-        _scale: f64,
-        state: &[u8],
-        table: &mut Vec<f64>,
-        rng: &mut ChainRng,
-        proposed: &mut [u8],
-        (): &mut (),
-    ) -> f64 {
-        for (site, p) in table.iter().enumerate() {
-            proposed[site] = state[site] ^ u8::from(rng.flip(*p));
-        }
-        log_of(table, state, proposed)
-    }
-}
-
-/// Gibbs with gradients of several flips: sites drawn with replacement from one softmax of half the differences, all flipped at once,
-/// the list of draws as auxiliary variable (Grathwohl et al. 2021, section 6.1). PAS draws without replacement.
-#[derive(Clone, Copy, Debug)]
-struct SeveralFlips;
-
-impl Proposal for SeveralFlips {
-    /// Cumulated weights, and their logarithms.
-    type Table = (Vec<f64>, Vec<f64>);
-    type Path = Vec<usize>;
-
-    fn traits(&self, space: &Space) -> KernelTraits {
-        traits("several flips", ScaleTraits::radius(space.sites(), 0.5, 0.574))
-    }
-
-    fn new_table(&self, _space: &Space) -> Self::Table {
-        Self::Table::default()
-    }
-
-    fn differences(&self) -> Differences {
-        Differences::Taylor
-    }
-
-    fn prepare(
-        &self,
-        _scale: f64,
-        _from: &[u8],
-        diff: &[f32],
-        (sums, logs): &mut Self::Table,
-        _to: &[u8],
-        path: &Vec<usize>,
-    ) -> f64 {
-        logs.clear();
-        logs.extend(diff.iter().map(|d| 0.5 * f64::from(*d)));
-        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        sums.clear();
-        let mut sum = 0.0;
-        sums.extend(logs.iter().map(|log| {
-            sum += (log - largest).exp();
-            sum
-        }));
-        let total = sum.ln() + largest;
-        logs.iter_mut().for_each(|log| *log -= total);
-        path.iter().map(|site| logs[*site]).sum()
-    }
-
-    fn draw(
-        &self,
-        scale: f64,
-        state: &[u8],
-        (sums, logs): &mut Self::Table,
-        rng: &mut ChainRng,
-        proposed: &mut [u8],
-        path: &mut Vec<usize>,
-    ) -> f64 {
-        // One fewer now and then, against parity.
-        let count = scale.round().max(1.0) as usize - usize::from(rng.flip(0.1));
-        proposed.copy_from_slice(state);
-        path.clear();
-        for _ in 0..count {
-            let at = rng.uniform() * sums[sums.len() - 1];
-            let site = sums.partition_point(|sum| *sum <= at).min(sums.len() - 1);
-            proposed[site] ^= 1;
-            path.push(site);
-        }
-        path.iter().map(|site| logs[*site]).sum()
-    }
-}
-
-/// Automatic cyclical sampling (Pynadath, Bhattacharya, Hariharan and Zhang 2024): step sizes and powers of the differences go from bold to
-/// careful and begin again. Getting ready for another scale is not counted, in its favour.
-#[derive(Clone, Copy, Debug)]
-struct Cyclical {
-    length: usize,
-}
-
-impl Cyclical {
-    /// Factor of the scale and power at a step.
-    fn at(self, step: usize) -> (f64, f64) {
-        let phase = (step % self.length) as f64 / self.length as f64;
-        let bold = 0.5 * (1.0 + (std::f64::consts::PI * phase).cos());
-        ((3.0f64.ln() * (2.0 * bold - 1.0)).exp(), 0.5 + 0.45 * bold)
-    }
-}
-
-impl<M: Model> Kernel<M> for Cyclical {
-    type Scratch = MetropolisScratch<M, Flips>;
-    type Own = ();
-
-    fn traits(&self, model: &M) -> KernelTraits {
-        traits("cyclical", ScaleTraits::step_size(model.space().sites(), STEP_SIZE))
-    }
-
-    fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
-        Metropolis(Flips(Row::Power(0.5))).new_scratch(model, chains)
-    }
-
-    fn start(
-        &self,
-        model: &M,
-        chains: &mut Chains,
-        scratch: &mut Self::Scratch,
-    ) -> Result<(), StepError> {
-        Metropolis(Flips(Row::Power(0.5))).start(model, chains, scratch)
-    }
-
-    fn step(
-        &self,
-        model: &M,
-        chains: &mut Chains,
-        scratch: &mut Self::Scratch,
-    ) -> Result<(), StepError> {
-        let (factor, alpha) = self.at(chains.step);
-        let kernel = Metropolis(Flips(Row::Power(alpha)));
-        let scales = chains.scales.clone();
-        chains.scales.iter_mut().for_each(|scale| *scale *= factor);
-        kernel.start(model, chains, scratch)?;
-        kernel.step(model, chains, scratch)?;
-        chains.scales = scales;
-        Ok(())
-    }
-}
+/// Powers of the differences, of which the best is what tuning α would come to.
+const ALPHAS: [f64; 7] = [0.5, 0.53, 0.56, 0.6, 0.65, 0.75, 1.0];
+/// Cycles: short and long ones; of step sizes alone, far and less far apart, and of powers as well.
+const CYCLES: [(&str, Cyclical); 5] = [
+    ("sizes-4", Cyclical { length: 4, sizes: (3.0, 1.0 / 3.0), powers: (0.5, 0.5) }),
+    ("sizes-10", Cyclical { length: 10, sizes: (10.0, 0.3), powers: (0.5, 0.5) }),
+    ("cycle-4", Cyclical { length: 4, sizes: (3.0, 1.0 / 3.0), powers: (0.6, 0.5) }),
+    ("cycle-16", Cyclical { length: 16, sizes: (3.0, 1.0 / 3.0), powers: (0.6, 0.5) }),
+    ("cycle-16-bold", Cyclical { length: 16, sizes: (3.0, 1.0 / 3.0), powers: (0.95, 0.5) }),
+];
 
 /// Effective draws per thousand steps of the slowest of log π and the Hamming distance, and whether chains agree.
 fn worth(outcome: &Outcome) -> (f64, bool) {
@@ -288,11 +82,11 @@ fn measure<M: Model + 'static>(name: &str, model: &M) {
         row.push(ours(sampler));
     }
     row.push(theirs(model, plain, Metropolis(Flips(Row::Restricted))));
-    for alpha in [0.5, 0.6, 0.75, 1.0] {
+    for alpha in ALPHAS {
         row.push(theirs(model, plain, Metropolis(Flips(Row::Power(alpha)))));
     }
-    for length in [4, 16] {
-        row.push(theirs(model, plain, Cyclical { length }));
+    for (_, cycle) in CYCLES {
+        row.push(theirs(model, plain, cycle));
     }
     row.push(theirs(model, plain, Metropolis(SeveralFlips)));
     println!("{}", row.join("\t"));
@@ -312,9 +106,22 @@ fn glass(sites: usize, beta: f64) -> Pairwise {
     Pairwise::ising(&edges, vec![0.0; sites]).unwrap()
 }
 
+/// Spins that all like each other (Curie and Weiss), at an inverse temperature of which 1 is critical.
+fn wells(sites: usize, beta: f64) -> Pairwise {
+    let weight = (beta / sites as f64) as f32;
+    let all = 0..sites as u32;
+    let edges: Vec<Edge> = (all.clone())
+        .flat_map(|from| (from + 1..sites as u32).map(move |to| Edge { from, to, weight }))
+        .collect();
+    Pairwise::ising(&edges, vec![0.0; sites]).unwrap()
+}
+
 fn main() {
-    let names = "target dlmc dlmcf dmala pas restricted α=0.5 α=0.6 α=0.75 α=1 cycle-4 cycle-16 several-flips";
-    println!("{}", names.split(' ').collect::<Vec<_>>().join("\t"));
+    let ours = ["target", "dlmc", "dlmcf", "dmala", "pas", "restricted"].map(str::to_owned);
+    let powers = ALPHAS.map(|alpha| format!("α={alpha}"));
+    let cycles = CYCLES.map(|(name, _)| name.to_owned());
+    let last = ["several-flips".to_owned()];
+    println!("{}", [&ours[..], &powers, &cycles, &last].concat().join("\t"));
     let high = paper::ising(Temperature::High, Lattice::free(20, 20).unwrap(), 0).unwrap();
     measure("ising high 20²", &high);
     let low = paper::ising(Temperature::Low, Lattice::free(20, 20).unwrap(), 0).unwrap();
@@ -325,4 +132,11 @@ fn main() {
     measure("fhmm 30×5", &Fhmm::simulate(30, 5, 2, 0).unwrap());
     measure("rbm 100×25", &Rbm::random(100, 25, 2, 0).unwrap());
     measure("sk 100 β 0.8", &glass(100, 0.8));
+    measure("sk 100 β 0.4", &glass(100, 0.4));
+    // Two wells, between which a chain has to come: all spins like each other, beyond the critical point.
+    measure("two wells of 30", &wells(30, 1.15));
+    measure("two wells of 60", &wells(60, 1.08));
+    if let Some(path) = std::env::args().nth(1) {
+        measure("rbm 25 of digits", &Rbm::load(path).unwrap());
+    }
 }

@@ -1,4 +1,4 @@
-//! `saltus minimize`: the states of largest log π, by annealing.
+//! `saltus minimize`: the states of largest log π, by annealing or by ladders.
 
 use crate::arguments::{BetaEnds, MinimizeArguments, path_sampler};
 use crate::failure::{Failure, Finish};
@@ -9,18 +9,28 @@ use crate::table::{finish, plain_table};
 use crate::{announce, interrupt};
 use comfy_table::CellAlignment;
 use saltus::Model;
-use saltus::minimize::{FoundState, Minimize, MinimizeSettings, Minimum};
+use saltus::minimize::{FoundState, Minimize, MinimizeSettings, Minimum, Search};
 use saltus::zoo::Built;
 use serde::Serialize;
 use std::io::Write;
 
 /// Looks and prints.
 pub fn run(arguments: &MinimizeArguments) -> Result<Finish, Failure> {
-    let chains = arguments.run.chains.unwrap_or(MinimizeSettings::default().chains);
+    let chains = chains(arguments);
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
     Looking { arguments }.go(build(&arguments.model, context)?)
+}
+
+/// Ladders have many chains each.
+const LADDERS: usize = 4;
+
+fn chains(arguments: &MinimizeArguments) -> usize {
+    arguments.run.chains.unwrap_or(match arguments.method {
+        Some(Search::Temper) => LADDERS,
+        _ => MinimizeSettings::default().chains,
+    })
 }
 
 struct Looking<'a> {
@@ -31,12 +41,15 @@ struct Looking<'a> {
 #[derive(Serialize)]
 struct Printed<'a> {
     model: &'static str,
+    method: &'static str,
     best: &'a FoundState,
     states: &'a [FoundState],
     coolings: usize,
     sweeps: usize,
     first_beta: f64,
     last_beta: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reheated_to: Option<f64>,
     seconds: f64,
     seconds_to_best: f64,
     ended: String,
@@ -51,7 +64,8 @@ impl Looking<'_> {
         let default = MinimizeSettings::default();
         let settings = MinimizeSettings {
             sampler: run.moves.sampler(path_sampler(&model, arguments.sampler)),
-            chains: run.chains.unwrap_or(default.chains),
+            search: arguments.method.unwrap_or_default(),
+            chains: chains(arguments),
             sweeps: arguments.sweeps.unwrap_or(default.sweeps),
             time_limit: run.time_limit,
             seed: run.seed.unwrap_or(0),
@@ -59,10 +73,15 @@ impl Looking<'_> {
             betas: arguments.betas.map(|BetaEnds(first, last)| (first, last)),
             states: default.states,
         };
+        let search = settings.search;
         let mut view = View::new("", run.quiet);
         let ran = Minimize::new(&model, settings)
             .monitor(|progress| {
-                let phase = format!("cooling {}", progress.cooling);
+                let phase = match (search, progress.cooling) {
+                    (Search::Temper, 0) => "ladder".to_owned(),
+                    (Search::Temper, _) => "scans".to_owned(),
+                    (_, cooling) => format!("cooling {cooling}"),
+                };
                 view.tell(&phase, progress.done, |_| format!("log π {}", short(progress.best)))
             })
             .go();
@@ -75,12 +94,14 @@ impl Looking<'_> {
         if run.json {
             let printed = Printed {
                 model: title.name,
+                method: search.name(),
                 best,
                 states: &found.states,
                 coolings: found.coolings,
                 sweeps: found.sweeps,
                 first_beta: found.betas.0,
                 last_beta: found.betas.1,
+                reheated_to: found.reheated_to,
                 seconds: found.seconds,
                 seconds_to_best: found.seconds_to_best,
                 ended: found.ended.to_string(),
@@ -107,14 +128,25 @@ fn words(found: &Minimum, best: &FoundState) -> String {
     for column in table.column_iter_mut() {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    let way = match (found.coolings, found.reheated_to) {
+        (0, _) => format!("ladders up to β = {}", short(found.betas.1)),
+        (coolings, None) => format!(
+            "{coolings} coolings from β = {} to {}",
+            short(found.betas.0),
+            short(found.betas.1)
+        ),
+        (coolings, Some(peak)) => format!(
+            "{coolings} coolings from β = {}, then {}, to {}",
+            short(found.betas.0),
+            short(peak),
+            short(found.betas.1)
+        ),
+    };
     format!(
-        "{}\nBest energy {} after {:.1} s; {} coolings from β = {} to {}, {} steps of each chain.\n",
+        "{}\nBest energy {} after {:.1} s; {way}, {} steps of each chain.\n",
         finish(&mut table),
         best.energy,
         found.seconds_to_best,
-        found.coolings,
-        short(found.betas.0),
-        short(found.betas.1),
         found.sweeps
     )
 }

@@ -1,17 +1,22 @@
-//! `saltus scan`: energy, specific heat and magnetisation at many temperatures, from one ladder.
+//! `saltus scan`: energy, specific heat, magnetisation and what else is observed at many temperatures, from one ladder.
 
-use crate::arguments::{BetaRange, ScanArguments, ladder_settings, path_sampler};
+use crate::arguments::{BetaRange, ScanArguments, existing, ladder_settings, path_sampler};
 use crate::export::{check_free, to_file};
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, build};
 use crate::number::with_error;
+use crate::observe::Observe;
+use crate::plot::frame::Division;
+use crate::plot::row::Row as Charts;
+use crate::plot::style::COLOURS;
 use crate::progress::View;
 use crate::table::{finish, plain_table, wrap};
-use crate::{announce, interrupt, ladder};
+use crate::{announce, interrupt, ladder, plot};
 use comfy_table::CellAlignment;
+use saltus::draws::magnet::{MagnetisationPower, OfMagnetisation};
 use saltus::temper::{Averages, Reweighting, TemperReport, Value};
 use saltus::zoo::Built;
-use saltus::{Model, Run};
+use saltus::{Model, Observable, Run, Space};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -20,6 +25,9 @@ use std::io::Write as _;
 pub fn run(arguments: &ScanArguments) -> Result<Finish, Failure> {
     crate::out::goes_elsewhere(arguments.csv.is_some());
     arguments.csv.as_ref().map_or(Ok(()), |path| check_free(path, arguments.force))?;
+    for path in &arguments.plot {
+        plot::check_name(path, existing(arguments.force))?;
+    }
     let Some(range) = arguments.beta else {
         return Err(Failure::Usage(
             "which temperatures? --beta 0.2:0.6:41 takes 41 inverse temperatures".to_owned(),
@@ -55,41 +63,116 @@ struct Printed<'a> {
     tempering: &'a TemperReport,
 }
 
-/// A column: its name and its number from averages at β of so many sites.
-type Column = (&'static str, fn(f64, f64, &Averages) -> f64);
+/// A number from averages at β of so many sites.
+type OfAverages = Box<dyn Fn(f64, f64, &Averages) -> f64 + Sync>;
 
-/// Of any model.
-const ENERGIES: [Column; 3] = [
-    ("energy", |_, _, a| -a.log_prob[0]),
-    ("energy_per_site", |_, n, a| -a.log_prob[0] / n),
-    ("specific_heat", |beta, n, a| {
-        beta * beta * (a.log_prob[1] - a.log_prob[0] * a.log_prob[0]) / n
-    }),
-];
-/// Of spins, with m their mean.
-const SPINS: [Column; 5] = [
-    ("abs_m", |_, _, a| a.observed[0]),
-    ("m2", |_, _, a| a.observed[1]),
-    ("m4", |_, _, a| a.observed[2]),
-    ("susceptibility", |beta, n, a| beta * n * (a.observed[1] - a.observed[0] * a.observed[0])),
-    ("binder", |_, _, a| 1.0 - a.observed[2] / (3.0 * a.observed[1] * a.observed[1])),
-];
+/// A column of the rows: its name and its number, and what the table and the plot call it, if it is there.
+struct Column {
+    name: String,
+    title: Option<String>,
+    drawn: Option<String>,
+    number: OfAverages,
+}
+
+impl Column {
+    fn new(
+        name: &str,
+        drawn: Option<&str>,
+        number: impl Fn(f64, f64, &Averages) -> f64 + Sync + 'static,
+    ) -> Self {
+        let drawn = drawn.map(str::to_owned);
+        Self { name: name.to_owned(), title: None, drawn, number: Box::new(number) }
+    }
+
+    /// The same with a place in the table.
+    fn titled(self, title: &str) -> Self {
+        Self { title: Some(title.to_owned()), ..self }
+    }
+}
+
+/// What is told of any model.
+fn energies() -> [Column; 3] {
+    [
+        Column::new("energy", None, |_, _, a| -a.log_prob[0]),
+        Column::new("energy_per_site", Some("energy per site"), |_, n, a| -a.log_prob[0] / n)
+            .titled("energy/site"),
+        Column::new("specific_heat", Some("specific heat per site"), |beta, n, a| {
+            beta * beta * (a.log_prob[1] - a.log_prob[0] * a.log_prob[0]) / n
+        })
+        .titled("specific heat"),
+    ]
+}
+
+/// What is told of spins, with m their mean: |m|, m² and m⁴ are the first observables.
+fn of_spins() -> [Column; 5] {
+    [
+        Column::new("abs_m", Some("|m|"), |_, _, a| a.observed[0]).titled("|m|"),
+        Column::new("m2", None, |_, _, a| a.observed[1]),
+        Column::new("m4", None, |_, _, a| a.observed[2]),
+        Column::new("susceptibility", Some("susceptibility"), |beta, n, a| {
+            beta * n * (a.observed[1] - a.observed[0] * a.observed[0])
+        }),
+        Column::new("binder", Some("Binder cumulant"), |_, _, a| {
+            1.0 - a.observed[2] / (3.0 * a.observed[1] * a.observed[1])
+        })
+        .titled("Binder"),
+    ]
+}
+
+const POWERS: [MagnetisationPower; 3] =
+    [MagnetisationPower::Absolute, MagnetisationPower::Second, MagnetisationPower::Fourth];
+
+type Observables = Vec<Box<dyn Observable>>;
+
+/// What is told of a model, and the observables that it is told from.
+fn columns(
+    space: &Space,
+    asked: &[Observe],
+) -> Result<(Vec<Column>, Observables), Failure> {
+    let (mut columns, mut observables) = (Vec::from(energies()), Vec::new());
+    if space.is_binary() {
+        columns.extend(of_spins());
+        let sites = space.sites();
+        let of = |power| Box::new(OfMagnetisation { power, sites }) as Box<dyn Observable>;
+        observables.extend(POWERS.map(of));
+    }
+    for observe in asked {
+        if columns.iter().any(|column| column.name == observe.name) {
+            return Err(Failure::Usage(format!(
+                "a scan tells {} already: leave it out, or give it another name",
+                observe.name
+            )));
+        }
+        let place = observables.len();
+        observables.push(observe.read(space)?);
+        let number = move |_: f64, _: f64, a: &Averages| a.observed[place];
+        let column = Column::new(&observe.name, Some(&observe.name), number);
+        columns.push(Column { title: Some(observe.name.clone()), ..column });
+    }
+    Ok((columns, observables))
+}
 
 impl Scanning<'_> {
     fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
         let Self { arguments, range } = self;
-        let (run, space) = (&arguments.run, model.space());
-        announce(&model::heading(&title, model.shown_space()), run.json, run.quiet)?;
+        let (run, space) = (&arguments.run, model.shown_space());
+        let (columns, observables) = columns(space, &arguments.observe)?;
+        announce(&model::heading(&title, space), run.json, run.quiet)?;
         interrupt::listen();
         let method = path_sampler(&model, arguments.sampler);
         let settings = ladder_settings(run, method, Some(range.to));
         let sites = space.sites() as f64;
-        let magnetisation = move |state: &[u8]| {
-            2.0 * state.iter().map(|value| f64::from(*value)).sum::<f64>() / sites - 1.0
+        let numbers = |state: &[u8]| -> Box<[f64]> {
+            if space == model.space() {
+                return observables.iter().map(|one| one.value(state)).collect();
+            }
+            let mut shown = vec![0; space.sites()];
+            model.show(state, &mut shown);
+            observables.iter().map(|one| one.value(&shown)).collect()
         };
         let mut view = View::new("", run.quiet);
         let ran = Run::new(&model, settings)
-            .observe_rungs(magnetisation)
+            .observe_rungs(numbers)
             .monitor(|progress| view.show(progress))
             .go();
         view.finish();
@@ -97,14 +180,18 @@ impl Scanning<'_> {
         let (Some(tempering), Some(draws)) = (&outcome.tempering, &outcome.rung_draws) else {
             return Err(Failure::Failed(format!("nothing was drawn: {}", outcome.ended)));
         };
-        let spins: &[Column] = if space.is_binary() { &SPINS } else { &[] };
-        let columns: Vec<Column> = ENERGIES.iter().chain(spins).copied().collect();
         let reweighting = Reweighting::new(&tempering.betas, draws);
         let rows: Vec<Row> = range
             .betas()
             .into_iter()
             .map(|beta| row(beta, sites, &columns, &reweighting))
             .collect();
+        if !arguments.plot.is_empty() {
+            let svg = curves(&title.words, &rows, &columns);
+            for path in &arguments.plot {
+                plot::write(&svg, path, existing(arguments.force))?;
+            }
+        }
         if let Some(path) = &arguments.csv {
             let text = csv(&rows, &columns);
             to_file(path, arguments.force, |file| file.write_all(text.as_bytes()))?;
@@ -123,23 +210,17 @@ impl Scanning<'_> {
     }
 }
 
-/// A number of averages.
-type OfAverages = Box<dyn Fn(&Averages) -> f64 + Sync>;
-
 fn row(beta: f64, sites: f64, columns: &[Column], reweighting: &Reweighting) -> Row {
-    let functions: Vec<OfAverages> = columns
+    let functions: Vec<_> = columns
         .iter()
-        .map(|(_, number)| {
-            let number = *number;
-            Box::new(move |averages: &Averages| number(beta, sites, averages)) as Box<_>
-        })
+        .map(|column| move |averages: &Averages| (column.number)(beta, sites, averages))
         .collect();
     let functions: Vec<&(dyn Fn(&Averages) -> f64 + Sync)> =
-        functions.iter().map(|function| &**function).collect();
+        functions.iter().map(|function| function as _).collect();
     let values = reweighting.at(beta, &functions);
     let mut numbers = serde_json::Map::new();
-    for ((name, _), value) in columns.iter().zip(&values) {
-        numbers.insert((*name).to_owned(), value.mean.into());
+    for (Column { name, .. }, value) in columns.iter().zip(&values) {
+        numbers.insert(name.clone(), value.mean.into());
         numbers.insert(format!("{name}_se"), value.se.into());
     }
     Row { beta, numbers, values }
@@ -147,7 +228,7 @@ fn row(beta: f64, sites: f64, columns: &[Column], reweighting: &Reweighting) -> 
 
 fn csv(rows: &[Row], columns: &[Column]) -> String {
     let mut text = "beta".to_owned();
-    for (name, _) in columns {
+    for Column { name, .. } in columns {
         let _ = write!(text, ",{name},{name}_se");
     }
     text.push('\n');
@@ -164,15 +245,10 @@ fn csv(rows: &[Row], columns: &[Column]) -> String {
 
 /// What fits into a terminal; everything is in the CSV file and in JSON.
 fn table(rows: &[Row], columns: &[Column]) -> String {
-    const SHOWN: [(&str, &str); 4] = [
-        ("energy_per_site", "energy/site"),
-        ("specific_heat", "specific heat"),
-        ("abs_m", "|m|"),
-        ("binder", "Binder"),
-    ];
-    let shown: Vec<(usize, &str)> = SHOWN
+    let shown: Vec<(usize, &str)> = columns
         .iter()
-        .filter_map(|(name, title)| Some((columns.iter().position(|(n, _)| n == name)?, *title)))
+        .enumerate()
+        .filter_map(|(place, column)| Some((place, column.title.as_deref()?)))
         .collect();
     let mut table = plain_table();
     let titles = std::iter::once("β").chain(shown.iter().map(|(_, title)| *title));
@@ -189,4 +265,38 @@ fn table(rows: &[Row], columns: &[Column]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     finish(&mut table)
+}
+
+/// A chart over β of every column that is drawn, with bars of a standard error on either side.
+fn curves(title: &str, rows: &[Row], columns: &[Column]) -> String {
+    let drawn: Vec<(usize, &str)> = columns
+        .iter()
+        .enumerate()
+        .filter_map(|(place, column)| Some((place, column.drawn.as_deref()?)))
+        .collect();
+    let mut picture = Charts::new(drawn.len(), title);
+    let betas = rows.iter().map(|row| row.beta);
+    let (first, last) = (betas.clone().fold(f64::INFINITY, f64::min), betas.fold(0.0, f64::max));
+    for (number, (place, name)) in drawn.iter().enumerate() {
+        let values = || rows.iter().map(|row| (row.beta, row.values[*place]));
+        let ends = |value: Value| {
+            let error = value.se.unwrap_or(0.0);
+            (value.mean - error, value.mean + error)
+        };
+        let lowest = values().map(|(_, value)| ends(value).0).fold(f64::INFINITY, f64::min);
+        let highest = values().map(|(_, value)| ends(value).1).fold(f64::NEG_INFINITY, f64::max);
+        let mut panel = picture.panel(number);
+        panel.title(name);
+        let along = (first, last, "inverse temperature");
+        let (x, y) = panel.axes_from(along, (lowest, highest), Division::Linear);
+        let colour = COLOURS[0];
+        panel.curve(values().map(|(beta, value)| (x.at(beta), y.at(value.mean))), colour, "");
+        for (beta, value) in values() {
+            let (low, high) = ends(value);
+            let bar = format!(r#"stroke="{colour}" stroke-width="1.2""#);
+            panel.svg.line((x.at(beta), y.at(low)), (x.at(beta), y.at(high)), &bar);
+        }
+    }
+    let names: Vec<&str> = drawn.iter().map(|(_, name)| *name).collect();
+    picture.finish(&format!("{title}: {} over the inverse temperature", names.join(", ")))
 }

@@ -5,7 +5,7 @@ use crate::model::CoreModel;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use saltus::exact::{Exact, ExactError};
-use saltus::minimize::{Minimize, MinimizeSettings};
+use saltus::minimize::{Minimize, MinimizeSettings, Search};
 use saltus::rng::{ChainRng, Stream};
 use saltus::{Control, Sampler};
 use serde_json::json;
@@ -42,7 +42,7 @@ pub fn exact(
 /// The best states by annealing, as JSON. Ctrl-C stops it with what was found.
 #[pyfunction]
 #[pyo3(signature = (model, sampler, *, evidence=Vec::new(), chains=32, sweeps=1000, seconds=None, seed=0, threads=None,
-                    betas=None, states=10))]
+                    betas=None, states=10, method="anneal"))]
 #[allow(clippy::too_many_arguments)]
 pub fn minimize(
     py: Python<'_>,
@@ -56,14 +56,25 @@ pub fn minimize(
     threads: Option<usize>,
     betas: Option<(f64, f64)>,
     states: usize,
+    method: &str,
 ) -> PyResult<String> {
     let sampler: Sampler =
         serde_json::from_str(sampler).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let time_limit = seconds.map(Duration::try_from_secs_f64).transpose();
     let time_limit = time_limit.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let clamped = model.clamped(&evidence).map_err(|error| of_model(&error))?;
-    let settings =
-        MinimizeSettings { sampler, chains, sweeps, time_limit, seed, threads, betas, states };
+    let search: Search = method.parse().map_err(PyValueError::new_err)?;
+    let settings = MinimizeSettings {
+        sampler,
+        search,
+        chains,
+        sweeps,
+        time_limit,
+        seed,
+        threads,
+        betas,
+        states,
+    };
     let found = py.detach(|| {
         let look = Minimize::new(&clamped, settings).monitor(|_| {
             let interrupted = Python::attach(|py| py.check_signals().is_err());
@@ -80,6 +91,7 @@ pub fn minimize(
         "coolings": found.coolings,
         "sweeps": found.sweeps,
         "betas": found.betas,
+        "reheated_to": found.reheated_to,
         "seconds": found.seconds,
         "seconds_to_best": found.seconds_to_best,
         "ended": found.ended.to_string(),

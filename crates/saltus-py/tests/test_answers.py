@@ -134,6 +134,11 @@ def test_the_best_states_are_those_of_enumeration():
     assert found.energies[0] == pytest.approx(-log_prob.max(), abs=1e-4)
     assert found.states[0].tolist() == states[log_prob.argmax()].tolist()
     assert found.hits[0] > 0 and found.trace["coolings"] >= 1
+    for method in ("reheat", "temper"):
+        other = saltus.minimize(model, seed=1, sweeps=200, method=method)
+        assert other.energies[0] == pytest.approx(found.energies[0], abs=1e-4)
+    with pytest.raises(ValueError, match="method must be"):
+        saltus.minimize(model, method="cool")
     given = saltus.minimize(model, evidence={0: 1 - int(states[log_prob.argmax()][0])}, seed=1, sweeps=200)
     assert given.states[0][0] == 1 - states[log_prob.argmax()][0]
     with pytest.raises(TypeError, match="did you mean 'sweeps'"):

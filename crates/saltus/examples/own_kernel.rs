@@ -48,6 +48,7 @@ impl<M: Model> Kernel<M> for Window {
             scale: Some(ScaleTraits::radius(sites, 0.5, 0.4)),
             evaluations_charged: 2.0,
             is_weighted: false,
+            is_tried: false,
         }
     }
 

@@ -51,6 +51,12 @@ impl Adjacency {
         Self::new(sites, &[])
     }
 
+    /// Sites that a site sees, on average.
+    pub fn mean_degree(&self) -> f64 {
+        let ends: usize = (0..self.sites()).map(|site| self.neighbours(site).len()).sum();
+        ends as f64 / self.sites().max(1) as f64
+    }
+
     /// Number of sites.
     pub fn sites(&self) -> usize {
         self.offsets.len() - 1

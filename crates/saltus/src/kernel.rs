@@ -96,6 +96,12 @@ pub trait Kernel<M: Model>: Send + Sync {
         model.work().evaluation + model.space().diff_len() as f64
     }
 
+    /// Whether it is likely to be the best for that model, of those that suit it: what a run too short to try any goes by.
+    fn is_likely(&self, model: &M) -> bool {
+        let _ = model;
+        false
+    }
+
     /// How many of `chains` chains should stand in a block: what the model likes, unless the kernel
     /// knows better.
     fn block_size(&self, model: &M, chains: usize) -> usize {

@@ -61,6 +61,10 @@
 //! stopped and resumed. A model's −∞ is a forbidden state and is rejected; NaN and +∞ stop the run, which
 //! names chain and step and keeps what was drawn. There is no `unsafe` code.
 
+// Tests compile files that use the library from outside.
+#[cfg(test)]
+extern crate self as saltus;
+
 mod adjacency;
 pub mod ais;
 mod balancing;

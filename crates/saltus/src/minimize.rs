@@ -1,7 +1,8 @@
-//! Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) with any sampler: the states of largest log π.
+//! The states of largest log π, with any sampler: by simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983), by annealing that is
+//! reheated to where the specific heat is largest (Abramson, Krishnamoorthy and Dang 1999), or by a ladder of temperatures.
 //!
 //! All chains cool from where everything is accepted to where nothing is; then they begin anew and cool more
-//! slowly, until the time is over.
+//! slowly, until the time is over. Reheated chains begin where they were best, and no hotter than where most is decided.
 //!
 //! ```
 //! use saltus::minimize::{Minimize, MinimizeSettings};
@@ -14,9 +15,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cooling;
+mod ladder;
+
 use crate::base::Base;
 use crate::control::{Control, Ended};
-use crate::engine::{self, Failed, SamplerBlock, block_ranges, sampler_block};
+use crate::engine::{self, Failed, block_ranges, sampler_block};
 use crate::error::ModelError;
 use crate::model::{Differences, Model};
 use crate::rng::{ChainRng, Stream};
@@ -25,20 +29,59 @@ use crate::sampler::Sampler;
 use crate::space::States;
 use crate::tune::Tuner;
 use crate::workers::Workers;
+use cooling::{Cooling, Heat};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// How temperatures are gone through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Search {
+    /// Chains cool, and begin anew.
+    #[default]
+    Anneal,
+    /// Chains cool; then they go on from where they were best, as hot as where the specific heat was largest.
+    Reheat,
+    /// Every chain is a ladder of temperatures, whose coldest rung is where cooling would end.
+    Temper,
+}
+
+impl Search {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Anneal, Self::Reheat, Self::Temper];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Anneal => "anneal",
+            Self::Reheat => "reheat",
+            Self::Temper => "temper",
+        }
+    }
+}
+
+impl std::str::FromStr for Search {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|search| search.name() == name).ok_or_else(|| {
+            crate::names::unknown("search", name, Self::ALL.iter().map(|search| search.name()))
+        })
+    }
+}
 
 /// How to look for the best states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MinimizeSettings {
     /// The sampler that moves chains.
     pub sampler: Sampler,
-    /// Chains that cool side by side.
+    /// How temperatures are gone through.
+    pub search: Search,
+    /// Chains that cool side by side, or ladders.
     pub chains: usize,
-    /// Steps of the first cooling; every one after it takes twice as many.
+    /// Steps of the first cooling; every one after it takes twice as many. Of a ladder the scans that find its rungs, and as many after.
     pub sweeps: usize,
-    /// Wall time after which no more is looked for; one cooling if there is none.
+    /// Wall time after which no more is looked for; one cooling (two where the second is a reheating) if there is none.
     pub time_limit: Option<Duration>,
     /// Seed of all random streams.
     pub seed: u64,
@@ -54,6 +97,7 @@ impl Default for MinimizeSettings {
     fn default() -> Self {
         Self {
             sampler: Sampler::gibbs(),
+            search: Search::default(),
             chains: 32,
             sweeps: 1000,
             time_limit: None,
@@ -72,7 +116,7 @@ pub struct FoundState {
     pub log_prob: f64,
     /// −log π.
     pub energy: f64,
-    /// Coolings whose best state it was.
+    /// Coolings of a chain whose best state it was, or scans in which the coldest rung of a ladder was there.
     pub count: usize,
     /// The state as it is shown.
     pub state: Vec<u8>,
@@ -89,6 +133,8 @@ pub struct Minimum {
     pub sweeps: usize,
     /// The first and the last inverse temperature.
     pub betas: (f64, f64),
+    /// The inverse temperature that chains were reheated to.
+    pub reheated_to: Option<f64>,
     /// Wall time, and how long it took to find the best state.
     pub seconds: f64,
     /// The same until the best state was found.
@@ -108,7 +154,7 @@ pub struct MinimizeProgress {
     pub best: f64,
 }
 
-type Monitor<'a> = dyn FnMut(MinimizeProgress) -> Control + 'a;
+type Monitor<'a> = dyn FnMut(MinimizeProgress) -> Control + Send + 'a;
 
 /// A search being set up.
 pub struct Minimize<'a, M: Model> {
@@ -120,47 +166,6 @@ pub struct Minimize<'a, M: Model> {
 /// Inverse temperatures at which a cooling stops to look around.
 const STOPS: usize = 100;
 
-/// A block of chains, and the best state of each in this cooling.
-struct Cooling<'a, M: Model> {
-    block: SamplerBlock<'a, M>,
-    best: Vec<(f64, Vec<u8>)>,
-    acceptance: f64,
-    /// Steps after which the chains are evaluated afresh.
-    since_start: usize,
-}
-
-/// So many steps after a fresh evaluation there is another, so that sums of changes do not drift.
-const REFRESH: usize = 1000;
-
-impl<M: Model> Cooling<'_, M> {
-    fn advance(&mut self, model: &M, beta: f64, scale: f64, steps: usize) -> Result<(), Failed> {
-        self.block.set_beta(beta);
-        self.block.set_scale(scale);
-        if self.since_start == 0 || self.since_start >= REFRESH {
-            self.block.start(model)?;
-            self.since_start = 0;
-        } else {
-            self.block.adjust(model)?;
-        }
-        self.since_start += steps;
-        self.acceptance = 0.0;
-        for _ in 0..steps {
-            self.block.step(model)?;
-            self.acceptance += self.block.reports().iter().map(|r| r.acceptance).sum::<f64>();
-            let states = self.block.states();
-            for (chain, best) in self.best.iter_mut().enumerate() {
-                let log_prob = self.block.log_prob()[chain];
-                // Sums of changes are off by a few digits of rounding.
-                if log_prob > best.0 && log_prob - best.0 > 1e-9 * log_prob.abs().max(1.0) {
-                    best.0 = log_prob;
-                    best.1.copy_from_slice(states.row(chain));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 impl<'a, M: Model> Minimize<'a, M> {
     /// A search on a model.
     pub fn new(model: &'a M, settings: MinimizeSettings) -> Self {
@@ -168,23 +173,21 @@ impl<'a, M: Model> Minimize<'a, M> {
     }
 
     /// Calls `monitor` several times a second; it may ask to stop.
-    pub fn monitor(mut self, monitor: impl FnMut(MinimizeProgress) -> Control + 'a) -> Self {
+    pub fn monitor(mut self, monitor: impl FnMut(MinimizeProgress) -> Control + Send + 'a) -> Self {
         self.monitor = Box::new(monitor);
         self
     }
 
     /// Looks.
     pub fn go(mut self) -> Result<Minimum, RunError> {
-        let (began, settings) = (Instant::now(), self.settings.clone());
-        let traits = settings.sampler.traits(self.model.space());
-        settings.sampler.suits(self.model)?;
-        for (name, count) in [("chains", settings.chains), ("sweeps", settings.sweeps)] {
+        let began = Instant::now();
+        self.settings.sampler.suits(self.model)?;
+        for (name, count) in [("chains", self.settings.chains), ("sweeps", self.settings.sweeps)] {
             if count == 0 {
                 return Err(RunError::Zero(name));
             }
         }
-        let deadline = settings.time_limit.and_then(|limit| began.checked_add(limit));
-        let betas = match settings.betas {
+        let betas = match self.settings.betas {
             Some(betas) => betas,
             None => self.temperatures()?,
         };
@@ -194,69 +197,42 @@ impl<'a, M: Model> Minimize<'a, M> {
                 betas.0, betas.1
             )));
         }
-        let blocks = block_ranges(self.block_size(), settings.chains).count();
-        let workers = Workers::for_blocks(settings.threads, blocks).map_err(RunError::Threads)?;
         let mut found = Minimum {
             states: Vec::new(),
             coolings: 0,
             sweeps: 0,
             betas,
+            reheated_to: None,
             seconds: 0.0,
             seconds_to_best: 0.0,
             ended: Ended::Complete,
         };
+        match self.settings.search {
+            Search::Temper => self.by_ladder(began, &mut found)?,
+            Search::Anneal | Search::Reheat => self.by_coolings(began, &mut found)?,
+        }
+        found.seconds = began.elapsed().as_secs_f64();
+        Ok(found)
+    }
+
+    /// One cooling after another, each twice as long, until the time is over.
+    fn by_coolings(&mut self, began: Instant, found: &mut Minimum) -> Result<(), RunError> {
+        let settings = self.settings.clone();
+        let deadline = settings.time_limit.and_then(|limit| began.checked_add(limit));
+        let reheats = settings.search == Search::Reheat;
+        let count = block_ranges(self.block_size(), settings.chains).count();
+        let workers = Workers::for_blocks(settings.threads, count).map_err(RunError::Threads)?;
         let mut sweeps = settings.sweeps;
+        let mut best_of_chains = None;
         for cooling in 0.. {
-            let mut tuner = match (settings.sampler.scale, &traits.scale) {
-                (None, Some(scale)) => {
-                    let target = settings.sampler.target_acceptance;
-                    Some(Tuner::following(scale, target))
-                }
-                _ => None,
-            };
-            let mut blocks = self.blocks(cooling)?;
-            let mut stop = None;
-            let mut done = 0;
-            for at in 0..STOPS.min(sweeps) {
-                let stops = STOPS.min(sweeps);
-                let steps = (at + 1) * sweeps / stops - at * sweeps / stops;
-                let share = if stops > 1 { at as f64 / (stops - 1) as f64 } else { 1.0 };
-                // From one end to the other by equal steps of β: slow where the energy falls.
-                let beta = betas.0 + (betas.1 - betas.0) * share;
-                let fixed = settings.sampler.scale.unwrap_or(1.0);
-                let scale = tuner.as_ref().map_or(fixed, Tuner::scale);
-                let moved = engine::each(&workers, &mut blocks, |block| {
-                    block.advance(self.model, beta, scale, steps)
-                });
-                done += steps;
-                found.sweeps += steps;
-                if let Err(Failed { chain, step, cause }) = moved {
-                    stop = Some(Ended::Failed { chain, step, cause });
-                    break;
-                }
-                if let Some(tuner) = &mut tuner {
-                    let sum: f64 = blocks.iter().map(|block| block.acceptance).sum();
-                    tuner.round(sum / (steps * settings.chains) as f64);
-                }
-                let best = blocks.iter().flat_map(|block| &block.best).map(|best| best.0);
-                let best = best.fold(f64::NEG_INFINITY, f64::max);
-                if found.states.first().is_none_or(|first| best > first.log_prob) && at + 1 == stops
-                {
-                    found.seconds_to_best = began.elapsed().as_secs_f64();
-                }
-                let known = found.states.first().map_or(best, |first| first.log_prob.max(best));
-                let progress =
-                    MinimizeProgress { cooling: cooling + 1, done: (done, sweeps), best: known };
-                if (self.monitor)(progress) == Control::Stop {
-                    stop = Some(Ended::Interrupted);
-                    break;
-                }
-                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    stop = Some(Ended::TimeLimit);
-                    break;
-                }
-            }
-            self.gather(&blocks, &mut found);
+            let from = found.reheated_to.unwrap_or(found.betas.0);
+            let mut blocks = self.blocks(cooling, best_of_chains.take())?;
+            let mut heat = Heat::default();
+            let went =
+                self.cool(&workers, &mut blocks, (cooling, sweeps, from), (began, deadline), found);
+            let stop = went.err();
+            self.gather(&blocks, found);
+            blocks.iter().for_each(|block| heat.add(&block.heat));
             if stop.is_none() {
                 found.coolings += settings.chains;
             }
@@ -267,20 +243,79 @@ impl<'a, M: Model> Minimize<'a, M> {
                     found.ended = ended;
                     break;
                 }
-                None if deadline.is_none() => break,
+                None if deadline.is_none() && !(reheats && cooling == 0) => break,
                 None => sweeps = sweeps.saturating_mul(2),
             }
+            if reheats {
+                found.reheated_to = found.reheated_to.or_else(|| heat.peak());
+                let best = blocks.iter().flat_map(|block| &block.best);
+                best_of_chains = Some(best.map(|(_, state)| state.clone()).collect());
+            }
         }
-        found.seconds = began.elapsed().as_secs_f64();
-        Ok(found)
+        Ok(())
+    }
+
+    /// Cools all chains once, of a cooling of that number, length and first inverse temperature.
+    fn cool(
+        &mut self,
+        workers: &Workers,
+        blocks: &mut [Cooling<'a, M>],
+        (cooling, sweeps, from): (usize, usize, f64),
+        (began, deadline): (Instant, Option<Instant>),
+        found: &mut Minimum,
+    ) -> Result<(), Ended> {
+        let MinimizeSettings { sampler, chains, .. } = &self.settings;
+        let traits = sampler.traits(self.model.space());
+        let mut tuner = match (sampler.scale, &traits.scale) {
+            (None, Some(scale)) => Some(Tuner::following(scale, sampler.target_acceptance)),
+            _ => None,
+        };
+        let (stops, to) = (STOPS.min(sweeps), found.betas.1);
+        let mut done = 0;
+        for at in 0..stops {
+            let steps = (at + 1) * sweeps / stops - at * sweeps / stops;
+            let share = if stops > 1 { at as f64 / (stops - 1) as f64 } else { 1.0 };
+            // From one end to the other by equal steps of β: slow where the energy falls.
+            let beta = from + (to - from) * share;
+            let scale = tuner.as_ref().map_or(sampler.scale.unwrap_or(1.0), Tuner::scale);
+            let moved = engine::each(workers, blocks, |block| {
+                block.advance(self.model, beta, scale, steps)
+            });
+            done += steps;
+            found.sweeps += steps;
+            moved.map_err(|Failed { chain, step, cause }| Ended::Failed { chain, step, cause })?;
+            if let Some(tuner) = &mut tuner {
+                let sum: f64 = blocks.iter().map(|block| block.acceptance).sum();
+                tuner.round(sum / (steps * chains) as f64);
+            }
+            let best = blocks.iter().flat_map(|block| &block.best).map(|best| best.0);
+            let best = best.fold(f64::NEG_INFINITY, f64::max);
+            let known = found.states.first().map_or(f64::NEG_INFINITY, |first| first.log_prob);
+            if best > known && blocks.iter().any(|block| block.has_just_found(best, steps)) {
+                found.seconds_to_best = began.elapsed().as_secs_f64();
+            }
+            let best = known.max(best);
+            let progress = MinimizeProgress { cooling: cooling + 1, done: (done, sweeps), best };
+            if (self.monitor)(progress) == Control::Stop {
+                return Err(Ended::Interrupted);
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(Ended::TimeLimit);
+            }
+        }
+        Ok(())
     }
 
     fn block_size(&self) -> usize {
         self.settings.sampler.terms(self.model, self.settings.chains).block_size
     }
 
-    /// Chains of a cooling at states to start from.
-    fn blocks(&self, cooling: usize) -> Result<Vec<Cooling<'a, M>>, RunError> {
+    /// Chains of a cooling at states to start from, if not at those that the model draws.
+    fn blocks(
+        &self,
+        cooling: usize,
+        starts: Option<Vec<Vec<u8>>>,
+    ) -> Result<Vec<Cooling<'a, M>>, RunError> {
         let (model, settings) = (self.model, &self.settings);
         let sites = model.space().sites();
         let base = Arc::new(Base::uniform(model.space()));
@@ -290,13 +325,15 @@ impl<'a, M: Model> Minimize<'a, M> {
             let mut rngs: Vec<ChainRng> =
                 numbers.map(|chain| ChainRng::new(settings.seed, stream(chain))).collect();
             let mut states = vec![0; rngs.len() * sites];
-            for (state, rng) in states.chunks_exact_mut(sites).zip(&mut rngs) {
-                model.initial_state(rng, state);
+            for (chain, state) in states.chunks_exact_mut(sites).enumerate() {
+                match &starts {
+                    Some(starts) => state.copy_from_slice(&starts[first + chain]),
+                    None => model.initial_state(&mut rngs[chain], state),
+                }
             }
-            let best = vec![(f64::NEG_INFINITY, vec![0; sites]); rngs.len()];
-            let base = Some(base.clone());
+            let (count, base) = (rngs.len(), Some(base.clone()));
             let block = sampler_block(model, &settings.sampler, first, states, rngs, base);
-            Cooling { block, best, acceptance: 0.0, since_start: 0 }
+            Cooling::new(block, count, sites)
         };
         Ok(block_ranges(self.block_size(), settings.chains).map(block).collect())
     }

@@ -32,7 +32,7 @@ use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::SamplerError;
-use crate::temper::{self, Adapter, Ladder, LadderParts, NewBlock, RungObservable, Temper};
+use crate::temper::{self, Adapter, Ladder, LadderParts, NewBlock, RungNumbers, Temper};
 use crate::workers::Workers;
 use block::{ChainResult, Moved, RunBlock, Taken};
 use driver::{Driver, Pace};
@@ -158,7 +158,7 @@ pub struct Run<'a, M: Model> {
     block_size: usize,
     /// Steps that try about as many sites as there are.
     steps_per_sweep: usize,
-    keep_rungs: Option<Option<Arc<RungObservable<'a>>>>,
+    keep_rungs: Option<Arc<RungNumbers<'a>>>,
     observables: Vec<(String, Box<dyn Observable + 'a>)>,
     observers: Vec<(String, Box<dyn AnyObserver + 'a>)>,
     references: usize,
@@ -372,13 +372,16 @@ impl<'a, M: Model + 'a> Run<'a, M> {
 
     /// Also keeps, in memory, log π of the chain on every rung of a tempered run.
     pub fn keep_rungs(mut self) -> Self {
-        self.keep_rungs = Some(None);
+        self.keep_rungs = Some(Arc::new(|_: &[u8]| Box::default()));
         self
     }
 
-    /// The same with a number of every such state.
-    pub fn observe_rungs(mut self, observe: impl Fn(&[u8]) -> f64 + Send + Sync + 'a) -> Self {
-        self.keep_rungs = Some(Some(Arc::new(observe)));
+    /// The same with some numbers of every such state.
+    pub fn observe_rungs(
+        mut self,
+        observe: impl Fn(&[u8]) -> Box<[f64]> + Send + Sync + 'a,
+    ) -> Self {
+        self.keep_rungs = Some(Arc::new(observe));
         self
     }
 

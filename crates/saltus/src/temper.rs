@@ -41,7 +41,7 @@ pub use barrier::{IDENTIFIED, trips_per_scan};
 #[cfg(test)]
 pub(crate) use ensemble::{Ensemble, Swapped};
 pub use ladder::RungDraw;
-pub(crate) use ladder::{Ladder, LadderParts, NewBlock, RungObservable};
+pub(crate) use ladder::{Ladder, LadderParts, NewBlock, RungNumbers};
 pub use mbar::{Averages, Reweighting, Value};
 pub(crate) use report::Tally;
 pub use report::{LadderVerdict, TemperReport};

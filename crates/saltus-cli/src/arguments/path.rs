@@ -1,8 +1,10 @@
 //! Options of commands that go through temperatures: log-z, scan and minimize.
 
 use super::{ModelArguments, OUTPUT, RUN, RunArguments, sampler};
+use crate::observe::Observe;
 use crate::parse;
 use clap::{Args, ValueEnum};
+use saltus::minimize::Search;
 use saltus::temper::Temper;
 use saltus::{Method, Model, Settings};
 use std::path::PathBuf;
@@ -65,9 +67,15 @@ pub struct ScanArguments {
     /// Sampler [default: gibbs on sparse graphs, else dlmc]; `saltus list` names them all
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN, value_parser = sampler)]
     pub sampler: Option<Method>,
+    /// Also observe NAME: abs_m, m2, m4, structure:K,K (waves along each axis), or NAME=FILE with a weight for every site
+    #[arg(long, global = true, value_name = "NAME[=FILE]", help_heading = RUN)]
+    pub observe: Vec<Observe>,
     /// Also write the rows as a CSV file
     #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
     pub csv: Option<PathBuf>,
+    /// Also draw all columns over β, as SVG or PNG
+    #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
+    pub plot: Vec<PathBuf>,
     /// Replace a file that exists already
     #[arg(long, global = true, help_heading = OUTPUT)]
     pub force: bool,
@@ -107,7 +115,7 @@ impl std::str::FromStr for BetaRange {
     }
 }
 
-/// Look for the states of largest log π, by annealing
+/// Look for the states of largest log π, by annealing or by a ladder of temperatures
 #[derive(Debug, Args)]
 #[command(
     subcommand_value_name = "MODEL",
@@ -117,6 +125,10 @@ impl std::str::FromStr for BetaRange {
 pub struct MinimizeArguments {
     #[command(subcommand)]
     pub model: ModelArguments,
+    /// How [default: anneal]: anneal (cool, and begin anew), reheat (go on from the best states, as hot as where the specific heat peaks) or
+    /// temper (ladders of temperatures, 4 unless --chains)
+    #[arg(long, global = true, value_name = "anneal|reheat|temper", help_heading = RUN)]
+    pub method: Option<Search>,
     /// Steps of the first cooling [default: 1000]; with a --time-limit others follow, each twice as long
     #[arg(
         long, global = true, value_name = "N", help_heading = RUN,

@@ -1,4 +1,4 @@
-//! Charts beside each other in one picture, for a file.
+//! Charts in one picture for a file, beside each other and then below.
 
 use super::axis::Axis;
 use super::frame::{Division, Frame};
@@ -11,34 +11,42 @@ const GROUND: f64 = TOP + 300.0;
 const LEFT: f64 = 64.0;
 const BOTTOM: f64 = 56.0;
 const GAP: f64 = 20.0;
+/// Charts beside each other, at most.
+const MOST: usize = 4;
+/// From one line of charts to the next.
+const LINE: f64 = GROUND + BOTTOM - 40.0;
 
 /// A picture of some charts that is being drawn.
 pub struct Row {
     svg: Svg,
     width: f64,
+    height: f64,
 }
 
 impl Row {
     /// An empty picture for so many charts.
     pub fn new(charts: usize, title: &str) -> Self {
-        let width = charts as f64 * (LEFT + WIDTH + GAP);
-        let mut svg = Svg::new(width, GROUND + BOTTOM);
-        svg.rectangle(0.0, 0.0, width, GROUND + BOTTOM, r##"fill="#ffffff""##);
+        let width = charts.min(MOST) as f64 * (LEFT + WIDTH + GAP);
+        let lines = charts.div_ceil(MOST).max(1);
+        let height = GROUND + BOTTOM + (lines - 1) as f64 * LINE;
+        let mut svg = Svg::new(width, height);
+        svg.rectangle(0.0, 0.0, width, height, r##"fill="#ffffff""##);
         svg.text(24.0, 34.0, title, &format!(r#"font-size="18" fill="{TEXT}""#));
-        Self { svg, width }
+        Self { svg, width, height }
     }
 
     /// One of its charts, from the left.
     pub fn panel(&mut self, number: usize) -> Panel<'_> {
-        let left = LEFT + number as f64 * (LEFT + WIDTH + GAP);
-        let right = left + WIDTH;
-        let frame = Frame { left, right, top: TOP, ground: GROUND, look: &style::LOOK };
+        let left = LEFT + (number % MOST) as f64 * (LEFT + WIDTH + GAP);
+        let below = (number / MOST) as f64 * LINE;
+        let (right, top, ground) = (left + WIDTH, TOP + below, GROUND + below);
+        let frame = Frame { left, right, top, ground, look: &style::LOOK };
         Panel { svg: &mut self.svg, frame }
     }
 
     /// The finished picture, and what it shows in words.
     pub fn finish(self, description: &str) -> String {
-        self.svg.finish(&style::whole(self.width, GROUND + BOTTOM), description)
+        self.svg.finish(&style::whole(self.width, self.height), description)
     }
 }
 
@@ -63,10 +71,20 @@ impl Panel<'_> {
     pub fn axes(
         &mut self,
         (last, name): (f64, &str),
+        range: (f64, f64),
+        division: Division,
+    ) -> (Axis, Axis) {
+        self.axes_from((0.0, last, name), range, division)
+    }
+
+    /// The same with x from anywhere.
+    pub fn axes_from(
+        &mut self,
+        (first, last, name): (f64, f64, &str),
         (low, high): (f64, f64),
         division: Division,
     ) -> (Axis, Axis) {
-        let (x, y) = (self.frame.x_axis(0.0, last), self.frame.y_axis(low, high, division));
+        let (x, y) = (self.frame.x_axis(first, last), self.frame.y_axis(low, high, division));
         self.frame.y_ticks(self.svg, &y, 5);
         self.frame.x_ticks(self.svg, &x, name);
         (x, y)

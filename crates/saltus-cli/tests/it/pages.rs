@@ -14,7 +14,7 @@ fn every_command_about_diagnostics_works() {
 
 #[test]
 fn every_command_about_tempering_works() {
-    crate::common::run_page(include_str!("../../../../docs/tempering.md"), SALTUS, 5);
+    crate::common::run_page(include_str!("../../../../docs/tempering.md"), SALTUS, 8);
 }
 
 #[test]

@@ -129,6 +129,107 @@ fn a_scan_is_exact_within_its_errors() {
 }
 
 #[test]
+fn a_scan_tells_what_else_is_asked_for_and_draws_it() {
+    let folder = temporary();
+    let (plot, weights) = (folder.path().join("scan.svg"), folder.path().join("weights.txt"));
+    let lines: Vec<String> = (0..16).map(|site| format!("{site} {}\n", 1 + site % 2)).collect();
+    std::fs::write(&weights, lines.concat()).unwrap();
+    let line = format!(
+        "scan ising --size 4 --periodic --coupling 1 --beta 0.2:0.4:3 --warmup 300 --draws 500 --observe structure:0,0 \
+         --observe structure:1,2 --observe sum={} --plot {}",
+        weights.display(),
+        plot.display()
+    );
+    let json = summary(&line);
+    for row in json["rows"].as_array().unwrap() {
+        let number = |key: &str| row[key].as_f64().unwrap();
+        // No wave at all is N m², draw by draw.
+        assert!((number("structure_0_0") - 16.0 * number("m2")).abs() < 1e-9, "{row}");
+        let wave = torus_states(number("beta"), |state| {
+            let (mut re, mut im) = (0.0, 0.0);
+            for (site, value) in state.iter().enumerate() {
+                let (row, column) = (site / 4, site % 4);
+                let angle = std::f64::consts::TAU * (row + 2 * column) as f64 / 4.0;
+                let spin = 2.0 * f64::from(*value) - 1.0;
+                re += spin * angle.cos();
+                im += spin * angle.sin();
+            }
+            (re * re + im * im) / 16.0
+        });
+        let off = (number("structure_1_2") - wave).abs() / number("structure_1_2_se");
+        assert!(off < 5.0, "{row}: {wave}");
+        // Up and down are as likely: a half of 8 · 1 + 8 · 2.
+        assert!((number("sum") - 12.0).abs() < 5.0 * number("sum_se"), "{row}");
+    }
+    let svg = std::fs::read_to_string(&plot).unwrap();
+    // Energy, specific heat, |m|, susceptibility, Binder, and what was asked for.
+    assert_eq!(svg.matches("<path").count(), 8, "{svg}");
+    assert!(svg.contains(">structure_1_2<") && !svg.contains("NaN"), "{svg}");
+    let ran = saltus(&line);
+    assert!(ran.code == 1 && ran.err.contains("exists already"), "{}", ran.err);
+    let ran = saltus("scan ising --size 4 --beta 0.2:0.4:3 --observe m2");
+    assert!(ran.code == 2 && ran.err.contains("tells m2 already"), "{}", ran.err);
+}
+
+/// The mean of a number over all states of the 4 × 4 torus.
+fn torus_states(beta: f64, number: impl Fn(&[u8]) -> f64) -> f64 {
+    let (mut sum, mut total) = (0.0, 0.0);
+    for bits in 0..1u32 << 16 {
+        let state: Vec<u8> = (0..16).map(|site| (bits >> site & 1) as u8).collect();
+        let agree = |one: usize, other: usize| if state[one] == state[other] { 1.0 } else { -1.0 };
+        let bonds: f64 = (0..16)
+            .map(|site| {
+                let (row, column) = (site / 4, site % 4);
+                agree(site, row * 4 + (column + 1) % 4) + agree(site, (row + 1) % 4 * 4 + column)
+            })
+            .sum();
+        let weight = (beta * bonds).exp();
+        sum += weight * number(&state);
+        total += weight;
+    }
+    sum / total
+}
+
+#[test]
+fn every_way_to_the_best_states_of_a_magnet_arrives() {
+    for method in ["anneal", "reheat", "temper"] {
+        let line = format!(
+            "minimize ising --size 6 --periodic --coupling 1 --sweeps 300 --method {method}"
+        );
+        let json = summary(&line);
+        assert_eq!(
+            (&json["method"], json["best"]["energy"].as_f64()),
+            (&method.into(), Some(-72.0))
+        );
+        assert!(json["best"]["count"].as_u64().unwrap() > 1, "{json}");
+        let ends = (json["first_beta"].as_f64().unwrap(), json["last_beta"].as_f64().unwrap());
+        match json["reheated_to"].as_f64() {
+            Some(peak) => assert!(method == "reheat" && ends.0 <= peak && peak < ends.1, "{json}"),
+            None => assert_ne!(method, "reheat"),
+        }
+        let again = summary(&format!("{line} --threads 1"));
+        assert_eq!(json["states"], again["states"]);
+    }
+    let ran = saltus("minimize ising --size 6 --method cool");
+    assert!(ran.code == 2 && ran.err.contains("anneal"), "{}", ran.err);
+}
+
+#[test]
+fn layers_go_along_a_ladder() {
+    let model = "--visible 10 --hidden 6 --model-seed 4";
+    let exact = saltus(&format!("exact rbm {model} --json")).json()["log_z"].as_f64().unwrap();
+    let json = summary(&format!("log-z rbm {model} --sampler layers --warmup 500 --draws 1000"));
+    let (found, error) = (json["log_z"].as_f64().unwrap(), json["log_z_se"].as_f64().unwrap());
+    assert!((found - exact).abs() < 4.0 * error && error < 0.1, "{found} ± {error}, {exact}");
+    // Where all is the model's own, everything is accepted.
+    let acceptances = json["tempering"]["acceptances"].as_array().unwrap();
+    assert_eq!(acceptances.last().unwrap().as_f64(), Some(1.0), "{acceptances:?}");
+    let stones = json["tempering"]["log_z_stones"].as_f64().unwrap();
+    let stones_error = json["tempering"]["log_z_stones_se"].as_f64().unwrap();
+    assert!((stones - exact).abs() < 4.0 * stones_error, "{stones} ± {stones_error}, {exact}");
+}
+
+#[test]
 fn the_best_states_of_a_magnet_are_all_up_and_all_down() {
     let json = summary("minimize ising --size 6 --periodic --coupling 1 --sweeps 300");
     assert_eq!(json["best"]["energy"].as_f64(), Some(-72.0));

@@ -136,7 +136,8 @@ class Minimum:
 def minimize(
     model: Model,
     *,
-    chains: int = 32,
+    method: str = "anneal",
+    chains: int | None = None,
     sweeps: int = 1000,
     seconds: float | None = None,
     sampler: str = "auto",
@@ -147,9 +148,11 @@ def minimize(
     threads: int | None = None,
     **options: Any,
 ) -> Minimum:
-    """The states of largest log π, the smallest energies −log π, by annealing with any sampler.
+    """The states of largest log π, the smallest energies −log π, with any sampler.
 
-    One cooling of ``sweeps`` steps, or with ``seconds`` as many as the time allows, each twice as long as the one before.
+    By ``method="anneal"`` one cooling of 32 chains in ``sweeps`` steps, or with ``seconds`` as many as the time allows, each twice as long as
+    the one before; ``"reheat"`` goes on from the best states, as hot as where the specific heat peaks; ``"temper"`` keeps what the coldest rungs of 4
+    ladders of temperatures come to.
 
     >>> found = minimize(Model.ising(h=[0, 0, 0], J={(0, 1): -1, (1, 2): -1, (0, 2): -1}), seed=0)
     >>> float(found.energies[0])
@@ -159,10 +162,12 @@ def minimize(
     if sampler == "auto":
         sampler = "gibbs" if model._core.is_sparse else "dlmc"
     for name in options:
-        raise TypeError(_check.unknown("keyword", name, ["chains", "sweeps", "seconds", "sampler", "betas", "states"]))
+        raise TypeError(_check.unknown("keyword", name, ["method", "chains", "sweeps", "seconds", "sampler", "betas", "states"]))
+    if method not in ("anneal", "reheat", "temper"):
+        raise ValueError(f"method must be 'anneal', 'reheat' or 'temper', got {method!r}")
     if betas is not None and (not isinstance(betas, (tuple, list)) or len(betas) != 2):
         raise TypeError(f"betas must be the first and the last inverse temperature, got {betas!r}")
-    number = _check.count("chains", chains)
+    number = _check.count("chains", chains if chains is not None else 4 if method == "temper" else 32)
     _check.fits(f"{number} chains of {model.sites} sites", number, model.sites + 500)
     found = json.loads(
         _core.minimize(
@@ -176,6 +181,7 @@ def minimize(
             threads=_check.threads(threads),
             betas=None if betas is None else (_check.number("betas[0]", betas[0]), _check.number("betas[1]", betas[1])),
             states=_check.count("states", states),
+            method=method,
         )
     )
     best = found.pop("states")

@@ -31,6 +31,7 @@ def minimize(
     threads: int | None = None,
     betas: tuple[float, float] | None = None,
     states: int = 10,
+    method: str = "anneal",
 ) -> str: ...
 
 @final

@@ -22,6 +22,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         scale: None,
         evaluations_charged: values * values,
         is_weighted: false,
+        is_tried: false,
     }
 }
 

@@ -31,6 +31,22 @@ impl Clusters {
         self.0.as_ref().map_or(0, |couplings| couplings.pairs().len())
     }
 
+    /// Whether a cluster would grow without end on a tree of as many neighbours as sites have on average, which is where single sites
+    /// begin to be slow; not where fields hold clusters.
+    pub(super) fn grow(&self) -> bool {
+        let Ok(couplings) = &self.0 else { return false };
+        let (sites, values) = (couplings.space().sites(), couplings.space().values() as f64);
+        let around = 2.0 * couplings.pairs().len() as f64 / sites as f64;
+        // The correlation of two neighbours.
+        let carried = |kind: &u32| {
+            let apart = (-couplings.weights()[*kind as usize].abs()).exp();
+            (1.0 - apart) / (1.0 + (values - 1.0) * apart)
+        };
+        let sum: f64 = couplings.kinds().iter().map(carried).sum();
+        let carried = sum / couplings.pairs().len().max(1) as f64;
+        !couplings.has_field() && (around - 1.0) * carried > 1.0
+    }
+
     /// The couplings.
     pub(super) fn couplings(&self) -> Result<&Couplings, StepError> {
         match &self.0 {

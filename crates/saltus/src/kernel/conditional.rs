@@ -186,6 +186,9 @@ impl<M: Model> Followed<'_, M> {
     }
 }
 
+/// A sweep that costs no more than so many of these is likely to be worth its work.
+const SWEPT: f64 = 8.0;
+
 /// The kernel that redraws every chain of a block in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditional<R>(pub R);
@@ -237,6 +240,12 @@ impl<M: Model, R: Redraw> Kernel<M> for Conditional<R> {
             None => work.sweep.unwrap_or(sites * work.site),
             Some(tried) => tried as f64 * work.site,
         }
+    }
+
+    /// Where a sweep costs no more than some steps of a sampler that looks at all differences, or single sites cannot change.
+    fn is_likely(&self, model: &M) -> bool {
+        let step = model.work().evaluation + model.space().diff_len() as f64;
+        Kernel::<M>::work(self, model) <= SWEPT * step || !model.sums().is_empty()
     }
 
     fn block_size(&self, model: &M, chains: usize) -> usize {

@@ -23,6 +23,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         scale: Some(ScaleTraits::step_size(space.changes(), SATURATED_STEP)),
         evaluations_charged: 4.0,
         is_weighted: false,
+        is_tried: true,
     }
 }
 

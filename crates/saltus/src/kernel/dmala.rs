@@ -27,6 +27,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         scale: Some(scale(space)),
         evaluations_charged: 4.0,
         is_weighted: false,
+        is_tried: true,
     }
 }
 

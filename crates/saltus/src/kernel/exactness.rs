@@ -1,6 +1,7 @@
 //! Transition matrices of every kernel on tiny models, enumerated through the real code: π must
 //! stay as it is, and known wrong kernels must be told apart.
 
+mod candidates;
 mod clamped;
 mod clusters;
 mod conditionals;

@@ -25,6 +25,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         scale: None,
         evaluations_charged: space.sites() as f64 * space.values() as f64,
         is_weighted: false,
+        is_tried: true,
     }
 }
 

@@ -21,6 +21,7 @@ pub fn traits(_space: &Space) -> KernelTraits {
         scale: None,
         evaluations_charged: 4.0,
         is_weighted: false,
+        is_tried: true,
     }
 }
 

@@ -36,6 +36,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         scale: None,
         evaluations_charged: space.changes() as f64 + 1.0,
         is_weighted: true,
+        is_tried: false,
     }
 }
 

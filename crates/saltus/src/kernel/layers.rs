@@ -5,9 +5,13 @@
 //! Σₘ softplus(β aₘ(v)), where aₘ is the input of hidden unit m: the layers stay independent given each
 //! other at every temperature, so that a step needs no acceptance test and can change everything
 //! (Salakhutdinov and Murray 2008). At β = 0 the hidden units are fair coins.
+//!
+//! That is the path of annealing, [`LayerGibbs`]. Ladders stand on powers of π itself, where units count as β Σ softplus(aₘ)
+//! instead: [`Layers`], the sampler, makes the same step there and accepts it by how much the two differ. At the model and at the base
+//! they do not, and everything is accepted.
 
 use super::options::{Options, WithKernel};
-use super::{Chains, Kernel, KernelTraits, Kind, StepReport, check_start};
+use super::{Chains, Kernel, KernelTraits, Kind, StepReport, accept, check_start};
 use crate::base::Base;
 use crate::error::{ModelError, StepError, StepFailure};
 use crate::math::bytes::count_differences;
@@ -28,6 +32,7 @@ pub fn traits(_space: &Space) -> KernelTraits {
         scale: None,
         evaluations_charged: 2.0,
         is_weighted: false,
+        is_tried: true,
     }
 }
 
@@ -188,9 +193,77 @@ fn gain_from_zero(inputs: &[f64]) -> f64 {
     )
 }
 
-/// [`LayerGibbs`] for models of any type that say which RBM they are.
+/// [`LayerGibbs`] for models of any type that say which RBM they are, on the path of powers of π.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers;
+
+/// What [`Layers`] keeps of a block of chains.
+pub struct CorrectedScratch {
+    layers: LayerScratch,
+    before: Before,
+}
+
+/// Chains before a step, to go back to where it is not accepted.
+#[derive(Default)]
+struct Before {
+    states: Vec<u8>,
+    inputs: Vec<f64>,
+    log_prob: Vec<f64>,
+    log_base: Vec<f64>,
+}
+
+impl CorrectedScratch {
+    fn new(rbm: &Rbm, chains: usize) -> Self {
+        Self { layers: LayerGibbs.new_scratch(rbm, chains), before: Before::default() }
+    }
+
+    /// By how much the power of π exceeds the density that a step keeps at β, but for a constant.
+    fn excess(inputs: &[f64], beta: f64) -> f64 {
+        let gain = |to: f64| {
+            vectorised(
+                #[inline(always)]
+                || softplus_gain(inputs, 0.0, to),
+            )
+        };
+        beta * gain(1.0) - gain(beta)
+    }
+
+    /// Makes a step, and takes back what is not accepted.
+    fn step(&mut self, rbm: &Rbm, chains: &mut Chains) -> Result<(), StepError> {
+        if (0..chains.len()).all(|chain| chains.betas[chain] == 1.0) {
+            return LayerGibbs.step(rbm, chains, &mut self.layers);
+        }
+        let Self { layers, before } = self;
+        before.states.clone_from(&chains.states);
+        before.inputs.clone_from(&layers.hidden_inputs);
+        before.log_prob.clone_from(&chains.log_prob);
+        before.log_base.clone_from(&chains.log_base);
+        LayerGibbs.step(rbm, chains, layers)?;
+        let (row, sites) = (rbm.row_length(), rbm.space().sites());
+        for number in 0..chains.len() {
+            let beta = chains.betas[number];
+            if beta == 1.0 {
+                continue;
+            }
+            let units = number * row..(number + 1) * row;
+            let here = Self::excess(&layers.hidden_inputs[units.clone()], beta);
+            let there = Self::excess(&before.inputs[units.clone()], beta);
+            let (acceptance, accepted) = accept(number, here - there, &mut chains.rngs[number])?;
+            chains.reports[number].acceptance = acceptance;
+            if !accepted {
+                let state = number * sites..(number + 1) * sites;
+                chains.states[state.clone()].copy_from_slice(&before.states[state]);
+                layers.hidden_inputs[units.clone()].copy_from_slice(&before.inputs[units]);
+                chains.log_prob[number] = before.log_prob[number];
+                if let Some(log_base) = chains.log_base.get_mut(number) {
+                    *log_base = before.log_base[number];
+                }
+                chains.reports[number].changed = 0;
+            }
+        }
+        Ok(())
+    }
+}
 
 /// The RBM that a model is.
 fn rbm_of<M: Model>(model: &M) -> Result<&Rbm, ModelError> {
@@ -207,7 +280,7 @@ fn known<M: Model>(model: &M) -> Result<&Rbm, StepError> {
 }
 
 impl<M: Model> Kernel<M> for Layers {
-    type Scratch = Option<LayerScratch>;
+    type Scratch = Option<CorrectedScratch>;
     type Own = ();
 
     fn traits(&self, model: &M) -> KernelTraits {
@@ -218,35 +291,32 @@ impl<M: Model> Kernel<M> for Layers {
         rbm_of(model).map(|_| ())
     }
 
-    fn suits_path(&self, _model: &M) -> Result<(), ModelError> {
-        Err(ModelError::invalid(
-            "layers warms hidden units and sites together, which is another path than that of temperatures: \
-             dlmc or gibbs go along it",
-        ))
-    }
-
     fn work(&self, model: &M) -> f64 {
         let hidden = model.rbm().map_or(0.0, |rbm| rbm.hidden() as f64);
         let entries = model.space().diff_len() as f64;
-        0.04 * hidden * entries + 5.0 * hidden + entries
+        // Two products, and a draw of every site.
+        let (product, draw) = if model.space().is_binary() { (0.02, 0.5) } else { (0.034, 1.0) };
+        product * hidden * entries + 5.0 * hidden + draw * entries
     }
 
-    fn new_scratch(&self, model: &M, chains: usize) -> Option<LayerScratch> {
-        model.rbm().map(|rbm| LayerGibbs.new_scratch(rbm, chains))
+    fn is_likely(&self, _model: &M) -> bool {
+        true
+    }
+
+    fn new_scratch(&self, model: &M, chains: usize) -> Option<CorrectedScratch> {
+        model.rbm().map(|rbm| CorrectedScratch::new(rbm, chains))
     }
 
     fn start(
         &self,
         model: &M,
         chains: &mut Chains,
-        scratch: &mut Option<LayerScratch>,
+        scratch: &mut Option<CorrectedScratch>,
     ) -> Result<(), StepError> {
         let rbm = known(model)?;
-        LayerGibbs.start(
-            rbm,
-            chains,
-            scratch.get_or_insert_with(|| LayerGibbs.new_scratch(rbm, chains.len())),
-        )
+        let count = chains.len();
+        let scratch = scratch.get_or_insert_with(|| CorrectedScratch::new(rbm, count));
+        LayerGibbs.start(rbm, chains, &mut scratch.layers)
     }
 
     /// What is kept does not depend on the rung.
@@ -254,7 +324,7 @@ impl<M: Model> Kernel<M> for Layers {
         &self,
         _model: &M,
         _chains: &mut Chains,
-        _scratch: &mut Option<LayerScratch>,
+        _scratch: &mut Option<CorrectedScratch>,
     ) -> Result<(), StepError> {
         Ok(())
     }
@@ -263,13 +333,10 @@ impl<M: Model> Kernel<M> for Layers {
         &self,
         model: &M,
         chains: &mut Chains,
-        scratch: &mut Option<LayerScratch>,
+        scratch: &mut Option<CorrectedScratch>,
     ) -> Result<(), StepError> {
         let rbm = known(model)?;
-        LayerGibbs.step(
-            rbm,
-            chains,
-            scratch.get_or_insert_with(|| LayerGibbs.new_scratch(rbm, chains.len())),
-        )
+        let count = chains.len();
+        scratch.get_or_insert_with(|| CorrectedScratch::new(rbm, count)).step(rbm, chains)
     }
 }

@@ -21,6 +21,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         scale: None,
         evaluations_charged: 2.0 * (space.changes() as f64 + 1.0),
         is_weighted: false,
+        is_tried: false,
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
     ChainMut, Chains, Kernel, KernelTraits, StepReport, accept, check_log_prob, follow_all,
     local_steps_per_sweep,
 };
+use crate::adjacency::Adjacency;
 use crate::balancing::Balancing;
 use crate::closeness::Closeness;
 use crate::error::{ModelError, StepError, StepFailure};
@@ -257,6 +258,13 @@ impl<M: Model> Kernel<M> for LocalChange {
 
     fn traits(&self, model: &M) -> KernelTraits {
         (self.traits)(model.space())
+    }
+
+    /// A draw from a tree, and the weights around the change with their places in it.
+    fn work(&self, model: &M) -> f64 {
+        let around = model.adjacency().map_or(0.0, Adjacency::mean_degree);
+        let depth = (model.space().sites() as f64).log2();
+        150.0 + (1.0 + around) * (model.work().site + 3.0 * depth)
     }
 
     /// Chains are followed one by one, and their weights take much of the processor's cache.

@@ -4,7 +4,7 @@
 //! Metropolis et al. 1953; Hastings 1970.
 
 use super::{
-    Chains, Journal, Kernel, KernelTraits, StepReport, accept, check_log_prob, check_start,
+    Chains, Journal, Kernel, KernelTraits, Kind, StepReport, accept, check_log_prob, check_start,
 };
 use crate::error::{StepError, StepFailure};
 use crate::math::bytes::count_differences;
@@ -24,7 +24,8 @@ pub trait Proposal: Send + Sync {
     fn traits(&self, space: &Space) -> KernelTraits;
 
     /// Nanoseconds per difference that making, drawing from and scoring a table is counted as.
-    fn work(&self) -> f64 {
+    fn work(&self, space: &Space) -> f64 {
+        let _ = space;
         1.0
     }
 
@@ -163,7 +164,12 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
     }
 
     fn work(&self, model: &M) -> f64 {
-        model.work().evaluation + self.0.work() * model.space().diff_len() as f64
+        let (work, space) = (model.work(), model.space());
+        let far = match self.0.traits(space).kind {
+            Kind::AllSites => work.far,
+            _ => 0.0,
+        };
+        work.evaluation + far + self.0.work(space) * space.diff_len() as f64
     }
 
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {

@@ -25,6 +25,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         )),
         evaluations_charged: 4.0,
         is_weighted: false,
+        is_tried: true,
     }
 }
 

@@ -38,8 +38,10 @@ impl Proposal for PathProposal {
         (self.traits)(space)
     }
 
-    fn work(&self) -> f64 {
-        2.0
+    /// A single change takes half of what the race for many does; which it is, a scale tells.
+    fn work(&self, space: &Space) -> f64 {
+        let race = if space.is_binary() { 2.0 } else { 1.4 };
+        if self.traits(space).scale.is_some() { race } else { 0.5 * race }
     }
 
     fn new_table(&self, space: &Space) -> PathTable {

@@ -29,6 +29,7 @@ pub fn traits(space: &Space) -> KernelTraits {
         scale: Some(ScaleTraits::radius(space.free_sites(), fresh_share(space), ACCEPTANCE)),
         evaluations_charged: 2.0,
         is_weighted: false,
+        is_tried: false,
     }
 }
 

@@ -55,7 +55,7 @@ impl Proposal for Rows {
         (self.traits)(space)
     }
 
-    fn work(&self) -> f64 {
+    fn work(&self, _space: &Space) -> f64 {
         match self.formula {
             RowFormula::Normalised => 1.1,
             RowFormula::Euler => 1.2,

@@ -27,6 +27,7 @@ pub fn traits(_space: &Space) -> KernelTraits {
         scale: None,
         evaluations_charged: 2.0,
         is_weighted: false,
+        is_tried: true,
     }
 }
 
@@ -195,8 +196,12 @@ impl<M: Model> Kernel<M> for SwendsenWang {
     fn work(&self, model: &M) -> f64 {
         let space = model.space();
         let pairs = self.0.pairs() as f64;
-        let of_values = if space.is_binary() { 0.0 } else { 6.0 * space.values() as f64 };
-        6.0 * pairs + (8.0 + of_values) * space.sites() as f64
+        let of_values = if space.is_binary() { 0.0 } else { 3.3 * space.values() as f64 };
+        3.3 * pairs + (4.5 + of_values) * space.sites() as f64
+    }
+
+    fn is_likely(&self, _model: &M) -> bool {
+        self.0.grow()
     }
 
     fn block_size(&self, _model: &M, _chains: usize) -> usize {

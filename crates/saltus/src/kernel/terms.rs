@@ -18,6 +18,8 @@ pub struct Terms {
     pub suits_path: Result<(), ModelError>,
     /// Nanoseconds that a step of a chain is counted as.
     pub work: f64,
+    /// Whether it is likely to be the best for that model.
+    pub is_likely: bool,
 }
 
 impl Terms {
@@ -29,6 +31,7 @@ impl Terms {
             suits: kernel.suits(model),
             suits_path: kernel.suits(model).and_then(|()| kernel.suits_path(model)),
             work: kernel.work(model),
+            is_likely: kernel.is_likely(model),
         }
     }
 }

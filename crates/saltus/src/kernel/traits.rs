@@ -23,6 +23,8 @@ pub struct KernelTraits {
     pub evaluations_charged: f64,
     /// Whether its draws count by weights.
     pub is_weighted: bool,
+    /// Whether [`choose`](crate::choose) tries it on the models that it suits.
+    pub is_tried: bool,
 }
 
 /// What a kernel knows of its target, and how much of a state a step may change.

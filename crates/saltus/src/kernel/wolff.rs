@@ -24,6 +24,7 @@ pub fn traits(_space: &Space) -> KernelTraits {
         scale: None,
         evaluations_charged: 2.0,
         is_weighted: false,
+        is_tried: false,
     }
 }
 

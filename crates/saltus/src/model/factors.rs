@@ -339,9 +339,10 @@ impl Model for Factors {
         let (sites, values) = (self.space.sites() as f64, self.space.values() as f64);
         let around = rows / sites;
         Work {
-            evaluation: rows * (4.0 + values),
+            evaluation: rows * (7.0 + 1.75 * values),
             site: 10.0 + 8.0 * values + around * (4.0 + values),
             sweep: None,
+            far: 0.0,
         }
     }
 

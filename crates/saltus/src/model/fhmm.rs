@@ -518,9 +518,10 @@ impl Model for Fhmm {
         let (sites, entries) = (self.space.sites() as f64, self.space.diff_len() as f64);
         let site =
             if self.space.is_binary() { 22.0 } else { 10.0 + 8.0 * self.space.values() as f64 };
-        let swept = if self.space.is_binary() { 4.0 } else { 3.0 * self.space.values() as f64 };
+        let swept =
+            if self.space.is_binary() { 4.0 } else { 2.0 + 0.85 * self.space.values() as f64 };
         let sweep = self.lanes.as_ref().map(|_| swept * sites);
-        Work { evaluation: sites + 0.2 * entries, site, sweep }
+        Work { evaluation: sites + 0.2 * entries, site, sweep, far: 0.0 }
     }
 
     fn is_incremental(&self) -> bool {

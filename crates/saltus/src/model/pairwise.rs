@@ -534,12 +534,13 @@ impl Model for Pairwise {
             },
             site: 15.0 + 3.0 * around,
             sweep: match &self.checkerboard {
-                Some(_) => Some(sites),
+                Some(_) => Some(sites + 500.0),
                 None => self
                     .sweeper()
                     .work_of_site(around, self.space.values())
                     .map(|site| sites * site),
             },
+            far: 0.0,
         }
     }
 

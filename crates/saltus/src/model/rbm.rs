@@ -560,10 +560,13 @@ impl Model for Rbm {
     fn work(&self) -> Work {
         let (hidden, entries) = (self.hidden() as f64, self.space.diff_len() as f64);
         let values = self.space.values() as f64;
+        // Of two values differences are products in 16 bits, and flips cost next to nothing beside them.
+        let (product, far) = if values == 2.0 { (0.0106, 0.0) } else { (0.015, 0.035) };
         Work {
-            evaluation: 0.03 * hidden * entries + 5.0 * hidden,
+            evaluation: product * hidden * entries + 5.0 * hidden,
             site: 50.0 + 0.65 * hidden * (values - 1.0),
             sweep: None,
+            far: far * hidden * entries,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the answers of a model cost, counted and not measured.
 
 /// About the nanoseconds that one core takes for the answers of a model: its own sizes times constants of its loops
-/// (`experiments/auto` compares). Counts, not the clock, so that what is chosen by them is the same at every run.
+/// (`experiments/auto` puts them beside what is measured). Counts, not the clock, so that what is chosen by them is the same at every run.
 ///
 /// ```
 /// use saltus::{Independent, Model};
@@ -18,6 +18,8 @@ pub struct Work {
     pub site: f64,
     /// A sweep over all sites of a chain, where the model has loops of its own for that.
     pub sweep: Option<f64>,
+    /// What an evaluation costs more where many sites changed since the last, of a model that follows them.
+    pub far: f64,
 }
 
 impl Work {
@@ -25,6 +27,6 @@ impl Work {
     /// does with it, and a site as much as all.
     pub fn unknown(differences: usize) -> Self {
         let evaluation = 100.0 * differences as f64;
-        Self { evaluation, site: evaluation, sweep: None }
+        Self { evaluation, site: evaluation, sweep: None, far: 0.0 }
     }
 }

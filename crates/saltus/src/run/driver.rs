@@ -201,7 +201,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             let ensembles = ladder.ensembles().len();
             let of = |ensemble: usize| {
                 let rows = history.chunks_exact(rungs).skip(ensemble).step_by(ensembles);
-                rows.flatten().copied().collect::<Vec<_>>()
+                rows.flatten().cloned().collect::<Vec<_>>()
             };
             all.extend((0..ensembles).map(of));
         }

@@ -37,6 +37,8 @@ pub(super) struct Evidence {
     /// The truth lies between these but for chance: stepping stones up and down, three of their errors
     /// beyond.
     pub(super) bracket: Option<(f64, f64)>,
+    /// The mean of stepping stones up and down, and its error: what Pigeons (Surjanovic et al. 2023) tells, to compare.
+    pub(super) stones: (f64, Option<f64>),
 }
 
 impl Evidence {
@@ -45,12 +47,14 @@ impl Evidence {
         let (log_z, standard_error) = jackknife(ensembles, |sums| bridge(sums, rungs));
         let (lower, lower_error) = jackknife(ensembles, |sums| forward(sums, rungs));
         let (upper, upper_error) = jackknife(ensembles, |sums| backward(sums, rungs));
+        let stones =
+            jackknife(ensembles, |sums| 0.5 * (forward(sums, rungs) + backward(sums, rungs)));
         let bracket = lower_error.zip(upper_error).map(|(below, above)| {
             let (lower, upper) = (lower - 3.0 * below, upper + 3.0 * above);
             (lower.min(log_z), upper.max(log_z))
         });
         let bracket = bracket.filter(|(lower, upper)| lower.is_finite() && upper.is_finite());
-        Self { log_z, standard_error, bracket }
+        Self { log_z, standard_error, bracket, stones }
     }
 }
 
@@ -120,6 +124,7 @@ mod tests {
                 let evidence = Evidence::of(&[&sums, &sums], &rungs);
                 assert!(evidence.standard_error.unwrap() < 1e-9);
                 assert!((evidence.bracket.unwrap().0 - exact).abs() < 1e-9);
+                assert!((evidence.stones.0 - exact).abs() < 1e-9);
                 assert_eq!(Evidence::of(&[&sums], &rungs).standard_error, None);
             }
         }

@@ -64,21 +64,21 @@ pub(crate) struct Ladder<'a, M: Model> {
     log_prob: Vec<f64>,
     reports: Vec<StepReport>,
     history: Option<Vec<RungDraw>>,
-    observe: Option<Arc<RungObservable<'a>>>,
+    observe: Arc<RungNumbers<'a>>,
 }
 
-/// A number of a state, taken on every rung.
-pub(crate) type RungObservable<'a> = dyn Fn(&[u8]) -> f64 + Send + Sync + 'a;
+/// Numbers of a state, taken on every rung.
+pub(crate) type RungNumbers<'a> = dyn Fn(&[u8]) -> Box<[f64]> + Send + Sync + 'a;
 
 /// What is kept of the chain on a rung at a scan, if that was asked.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RungDraw {
     /// log π.
     pub log_prob: f64,
     /// log p.
     pub log_base: f64,
-    /// What was observed.
-    pub observed: f64,
+    /// What was observed, in the order of the observables.
+    pub observed: Box<[f64]>,
 }
 
 /// What a checkpoint keeps of an ensemble besides its draw at the highest rung.
@@ -115,7 +115,7 @@ impl<'a, M: Model> Ladder<'a, M> {
             reports: vec![StepReport::default(); ensembles],
             states,
             history: None,
-            observe: None,
+            observe: Arc::new(|_: &[u8]| Box::default()),
         };
         let chains = ladder.rungs.intervals();
         let states: Vec<u8> = (ladder.states.chunks_exact(sites))
@@ -181,8 +181,8 @@ impl<'a, M: Model> Ladder<'a, M> {
         }
     }
 
-    /// From now on keeps log π, log p and a number of the chain on every rung.
-    pub(crate) fn keep_rungs(&mut self, observe: Option<Arc<RungObservable<'a>>>) {
+    /// From now on keeps log π, log p and some numbers of the chain on every rung.
+    pub(crate) fn keep_rungs(&mut self, observe: Arc<RungNumbers<'a>>) {
         self.history = Some(Vec::new());
         self.observe = observe;
     }
@@ -351,20 +351,18 @@ impl<'a, M: Model> Ladder<'a, M> {
     fn keep_history(&mut self) {
         let Some(mut history) = self.history.take() else { return };
         let chains = self.rungs.intervals();
-        let number_of =
-            |state: &[u8]| self.observe.as_ref().map_or(f64::NAN, |observe| observe(state));
         for (number, ensemble) in self.ensembles.iter().enumerate() {
             let drawn = &self.drawn[number * self.sites..][..self.sites];
             let log_base = self.base.log_prob(drawn);
             let log_prob = self.drawn_v[number] + log_base;
-            history.push(RungDraw { log_prob, log_base, observed: number_of(drawn) });
+            history.push(RungDraw { log_prob, log_base, observed: (self.observe)(drawn) });
             for chain in &ensemble.chain_at {
                 let (block, at) = self.place(number * chains + *chain as usize);
                 let block = &self.blocks[block];
                 history.push(RungDraw {
                     log_prob: block.log_prob()[at],
                     log_base: block.log_base()[at],
-                    observed: number_of(block.states().row(at)),
+                    observed: (self.observe)(block.states().row(at)),
                 });
             }
         }

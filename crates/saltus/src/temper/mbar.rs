@@ -15,11 +15,11 @@ const ROUNDS_WITHOUT: usize = 4;
 const CLOSE: f64 = 1e-6;
 
 /// A draw: V = log π − log p, log π, and what was observed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Sample {
     v: f64,
     log_prob: f64,
-    observed: f64,
+    observed: Box<[f64]>,
 }
 
 /// The draws of all rungs, weighed against each other.
@@ -40,15 +40,15 @@ pub struct Value {
     pub se: Option<f64>,
 }
 
-/// Averages of powers of log π and of the absolute value of what was observed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Averages of powers of log π and of what was observed.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Averages {
     /// log Σ p^(1−β) π^β.
     pub log_z: f64,
     /// log π and its square.
     pub log_prob: [f64; 2],
-    /// |m|, m² and m⁴.
-    pub observed: [f64; 3],
+    /// Of every observable.
+    pub observed: Vec<f64>,
 }
 
 impl Reweighting {
@@ -74,7 +74,7 @@ impl Reweighting {
         let start = bridges(betas, &by_scan);
         let samples: Vec<Vec<Sample>> = by_scan
             .iter()
-            .map(|rows| rows.iter().flatten().filter(|x| x.v.is_finite()).copied().collect())
+            .map(|rows| rows.iter().flatten().filter(|x| x.v.is_finite()).cloned().collect())
             .collect();
         let full = solve(betas, &samples, None, number as f64, &start, ROUNDS);
         let mut left_out = vec![None];
@@ -113,15 +113,16 @@ impl Reweighting {
                 }
             }
             let log_z = log_sum_exp(&logs);
-            let mut averages = Averages { log_z, ..Averages::default() };
+            let numbers = kept.first().map_or(0, |sample: &&Sample| sample.observed.len());
+            let observed = vec![0.0; numbers];
+            let mut averages = Averages { log_z, observed, ..Averages::default() };
             for (log, sample) in logs.iter().zip(kept) {
                 let weight = (log - log_z).exp();
-                let size = sample.observed.abs();
                 averages.log_prob[0] += weight * sample.log_prob;
                 averages.log_prob[1] += weight * sample.log_prob * sample.log_prob;
-                averages.observed[0] += weight * size;
-                averages.observed[1] += weight * size.powi(2);
-                averages.observed[2] += weight * size.powi(4);
+                for (average, number) in averages.observed.iter_mut().zip(&sample.observed) {
+                    *average += weight * number;
+                }
             }
             averages
         };
@@ -140,8 +141,8 @@ impl Reweighting {
 }
 
 fn sample(draw: &RungDraw) -> Sample {
-    let RungDraw { log_prob, log_base, observed } = *draw;
-    Sample { v: log_prob - log_base, log_prob, observed }
+    let RungDraw { log_prob, log_base, observed } = draw;
+    Sample { v: log_prob - log_base, log_prob: *log_prob, observed: observed.clone() }
 }
 
 /// log Z of every rung, from bridges between neighbours: where the equations of all start.

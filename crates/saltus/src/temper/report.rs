@@ -34,6 +34,12 @@ pub struct TemperReport {
     pub log_z_lower: Option<f64>,
     /// log Z is at most this, but for chance.
     pub log_z_upper: Option<f64>,
+    /// The same by the mean of stepping stones up and down, from the same draws, to compare with programs that tell these; noisier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_z_stones: Option<f64>,
+    /// Its standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_z_stones_se: Option<f64>,
     /// Ensembles of replicas, and the scans that each made.
     pub ensembles: usize,
     /// Scans of each ensemble.
@@ -132,6 +138,8 @@ impl TemperReport {
             log_z_se: evidence.standard_error,
             log_z_lower: evidence.bracket.map(|(lower, _)| lower + offset),
             log_z_upper: evidence.bracket.map(|(_, upper)| upper + offset),
+            log_z_stones: Some(evidence.stones.0 + offset).filter(|stones| stones.is_finite()),
+            log_z_stones_se: evidence.stones.1,
             ensembles: sums.len(),
             scans,
             local_barrier: local(&rungs.betas, &cumulated(rejections.iter().map(|r| between(*r)))),

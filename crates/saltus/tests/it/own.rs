@@ -44,6 +44,7 @@ impl<M: Model> Kernel<M> for Lifted {
             scale: Some(ScaleTraits::radius(model.space().sites(), 0.5, 0.5)),
             evaluations_charged: 1.0,
             is_weighted: false,
+            is_tried: false,
         }
     }
 

@@ -5,7 +5,7 @@ use super::tools::{
     invariance_error, log_prob_of,
 };
 use crate::base::Base;
-use crate::kernel::layers::{LayerGibbs, log_base};
+use crate::kernel::layers::{LayerGibbs, Layers, log_base};
 use crate::kernel::{Chains, Kernel};
 use crate::math::{log_sum_exp, sigmoid, softplus};
 use crate::model::Model;
@@ -127,9 +127,7 @@ fn both() -> [Unsummed; 2] {
 
 #[test]
 fn layers_are_drawn_by_their_law_and_keep_their_own_density() {
-    const STEPS: usize = 100_000;
     for case in both() {
-        let states = all_states(case.rbm.space());
         let laws = BETAS.map(|beta| case.law(beta));
         for (law, beta) in laws.iter().zip(BETAS) {
             let density = case.density(beta);
@@ -141,29 +139,66 @@ fn layers_are_drawn_by_their_law_and_keep_their_own_density() {
             let apart = apart.fold(0.0, f64::max);
             assert_eq!(apart > 1e-3, beta > 0.0 && beta < 1.0, "{beta}: {apart}");
         }
-        for start in [0, states.len() / 2, states.len() - 1] {
-            let state = &states[start];
-            let mut chains = case.chains(state, &BETAS);
-            let mut scratch = LayerGibbs.new_scratch(&case.rbm, BETAS.len());
-            let mut counts = vec![vec![0.0; states.len()]; BETAS.len()];
-            for _ in 0..STEPS {
-                chains.states.copy_from_slice(&state.repeat(BETAS.len()));
-                LayerGibbs.start(&case.rbm, &mut chains, &mut scratch).unwrap();
-                LayerGibbs.step(&case.rbm, &mut chains, &mut scratch).unwrap();
-                check_bookkeeping(&case.rbm, state, &chains);
-                for (chain, counts) in counts.iter_mut().enumerate() {
-                    counts[index_of(case.rbm.space(), chains.state(chain))] += 1.0;
-                }
-            }
-            for ((counts, law), beta) in counts.iter().zip(&laws).zip(BETAS) {
-                for (count, probability) in counts.iter().zip(&law[start]) {
-                    let expected = STEPS as f64 * probability;
-                    // Some 200 counts in all: six deviations are beyond chance.
-                    let error = (count - expected).abs();
-                    assert!(error < 6.0 * expected.sqrt().max(1.0), "β {beta}: {count} {expected}");
-                }
+        check_frequencies(&case, &LayerGibbs, &laws);
+    }
+}
+
+/// Steps of a kernel from a few states lead as often to each as these laws say, one for every inverse temperature.
+fn check_frequencies<K: Kernel<Rbm, Own = ()>>(case: &Unsummed, kernel: &K, laws: &[Matrix]) {
+    const STEPS: usize = 100_000;
+    let states = all_states(case.rbm.space());
+    for start in [0, states.len() / 2, states.len() - 1] {
+        let state = &states[start];
+        let mut chains = case.chains(state, &BETAS);
+        let mut scratch = kernel.new_scratch(&case.rbm, BETAS.len());
+        let mut counts = vec![vec![0.0; states.len()]; BETAS.len()];
+        for _ in 0..STEPS {
+            chains.states.copy_from_slice(&state.repeat(BETAS.len()));
+            kernel.start(&case.rbm, &mut chains, &mut scratch).unwrap();
+            kernel.step(&case.rbm, &mut chains, &mut scratch).unwrap();
+            check_bookkeeping(&case.rbm, state, &chains);
+            for (chain, counts) in counts.iter_mut().enumerate() {
+                counts[index_of(case.rbm.space(), chains.state(chain))] += 1.0;
             }
         }
+        for ((counts, law), beta) in counts.iter().zip(laws).zip(BETAS) {
+            for (count, probability) in counts.iter().zip(&law[start]) {
+                let expected = STEPS as f64 * probability;
+                // Some 200 counts in all: six deviations are beyond chance.
+                let error = (count - expected).abs();
+                assert!(error < 6.0 * expected.sqrt().max(1.0), "β {beta}: {count} {expected}");
+            }
+        }
+    }
+}
+
+/// The same steps, accepted by how much π^β exceeds the density that they keep.
+fn corrected(law: &Matrix, kept: &[f64], wanted: &[f64]) -> Matrix {
+    let row = |from: usize| {
+        let ratio = |to: usize| wanted[to] * kept[from] / (wanted[from] * kept[to]);
+        let mut row: Vec<f64> =
+            (0..kept.len()).map(|to| law[from][to] * ratio(to).min(1.0)).collect();
+        row[from] += 1.0 - row.iter().sum::<f64>();
+        row
+    };
+    (0..kept.len()).map(row).collect()
+}
+
+#[test]
+fn on_a_ladder_layers_keep_powers_of_the_model() {
+    for case in both() {
+        let laws = BETAS.map(|beta| {
+            let (law, kept) = (case.law(beta), case.density(beta));
+            let wanted = At::rung(1.0, beta, &case.base).density(&case.rbm);
+            let corrected = corrected(&law, &kept, &wanted);
+            assert!(invariance_error(&wanted, &corrected) < SINGLE, "β {beta}");
+            assert!(balance_error(&wanted, &corrected) < SINGLE, "β {beta}");
+            // Without the test of acceptance another density is kept, but at the ends.
+            let error = invariance_error(&wanted, &law);
+            assert_eq!(error > 1e-4, beta > 0.0 && beta < 1.0, "β {beta}: {error:e}");
+            corrected
+        });
+        check_frequencies(&case, &Layers, &laws);
     }
 }
 

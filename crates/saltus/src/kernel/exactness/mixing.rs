@@ -3,6 +3,7 @@
 
 use super::samplers::{law_of, name_of, unweighted};
 use super::tools::{At, Matrix, distance};
+use crate::base::Base;
 use crate::kernel::ScaleUnit;
 use crate::model::Model;
 use crate::model::erased::Erased;
@@ -10,6 +11,7 @@ use crate::model::graph::Edge;
 use crate::model::independent::Independent;
 use crate::model::pairwise::Pairwise;
 use crate::sampler::Sampler;
+use std::sync::Arc;
 
 /// Four spins around a ring, in fields.
 fn ring() -> Pairwise {
@@ -61,6 +63,19 @@ fn no_sampler_has_a_period_or_leaves_states_out() {
     check_samplers("flat ground", Independent::bernoulli(vec![0.0; 4]).unwrap());
     check_samplers("three values", Independent::categorical(3, &[0.0; 9]).unwrap());
     check_samplers("one site", Independent::bernoulli(vec![0.0]).unwrap());
+}
+
+#[test]
+fn clusters_have_no_period_where_nothing_binds_them() {
+    let model = ring();
+    let base = Arc::new(Base::uniform(model.space()));
+    for sampler in [Sampler::sw(), Sampler::wolff()] {
+        // At the model, and at β = 0, where every cluster is a site.
+        for beta in [0.0, 0.5, 1.0] {
+            let law = law_of(&model, &sampler, &At::rung(1.0, beta, &base));
+            check_mixing(&format!("{} at β = {beta}", name_of(&sampler)), &law);
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,211 @@
+//! Trials: short runs that are cut so that all of a round take equal work.
+
+use super::worth::effective_draws;
+use super::{DISAGREEMENT, LONGEST, SHARE, Trial};
+use crate::draws::observable::Magnetisation;
+use crate::model::Model;
+use crate::run::{MAGNETISATION, Outcome, Run, Settings};
+use crate::sampler::Sampler;
+use crate::stats::diagnose;
+use crate::temper::Temper;
+
+/// Chains of a trial, if the run has as many.
+const CHAINS: usize = 8;
+/// Chains of trials are numbered from here, so that no chain of a run has their streams; each round from so many further.
+const FIRST_CHAIN: usize = 1 << 30;
+const NEXT_ROUND: usize = 1 << 16;
+/// The fewest steps that say anything, of a sampler with a scale to find and of any other, and the most that anybody needs.
+const LEAST_TUNED: f64 = 60.0;
+const LEAST: f64 = 16.0;
+const MOST_STEPS: usize = 100_000;
+/// A trial of a ladder needs more steps, to find its temperatures, and has fewer chains.
+const LEAST_SCANS: f64 = 100.0;
+const LADDERS: usize = 4;
+/// Nanoseconds per site that recording a draw is counted as.
+const RECORDING: f64 = 0.3;
+
+/// What all trials have in common.
+pub(super) struct Trials<'a, M> {
+    model: &'a M,
+    settings: &'a Settings,
+    /// Counted nanoseconds of all of them.
+    work: f64,
+    chains: usize,
+    starts: Option<Vec<u8>>,
+}
+
+/// A trial and what it was of.
+#[derive(Clone)]
+pub(super) struct Tried {
+    pub(super) sampler: Sampler,
+    /// In which round.
+    pub(super) round: usize,
+    /// Whether a chain stayed where it was.
+    pub(super) stuck: bool,
+    pub(super) trial: Trial,
+    /// Where its chains arrived.
+    arrived: Vec<Vec<u8>>,
+}
+
+impl Tried {
+    /// Effective draws per counted millisecond.
+    pub(super) fn worth(&self) -> f64 {
+        self.trial.ess_per_work
+    }
+
+    pub(super) fn distance(&self) -> f64 {
+        self.trial.rhat.unwrap_or(f64::INFINITY)
+    }
+
+    /// Whether its chains agree, as far as can be seen.
+    pub(super) fn agrees(&self) -> bool {
+        self.distance() <= DISAGREEMENT
+    }
+}
+
+impl<'a, M: Model> Trials<'a, M> {
+    pub(super) fn new(model: &'a M, settings: &'a Settings, candidates: &[Sampler]) -> Self {
+        let run = |sampler: &Sampler| {
+            let suited = Settings { sampler: sampler.clone(), ..settings.clone() };
+            // No longer than it will be if nobody said how long.
+            let suited = suited.suited(model, None, None);
+            let warmup = suited.warmup.min(settings.warmup);
+            // A draw of samplers of few sites is many steps.
+            let thin = suited.thin.max(settings.thin);
+            let steps = warmup as f64 + settings.draws as f64 * thin as f64;
+            steps * settings.chains as f64 * work_of_step(model, sampler)
+        };
+        let cheapest = candidates.iter().map(run).fold(f64::INFINITY, f64::min);
+        let chains = settings.chains.clamp(1, CHAINS);
+        let work = (SHARE * cheapest).min(LONGEST);
+        Self { model, settings, work, chains, starts: None }
+    }
+
+    /// From now on trials start where the chains of this one arrived.
+    pub(super) fn start_from(&mut self, tried: &Tried) {
+        if self.model.shown_space() == self.model.space() {
+            self.starts = Some(tried.arrived.concat());
+        }
+    }
+
+    /// Tries all that can be afforded by a share of the work, in equal parts. Where it does not reach for all, those that need most are left
+    /// out, but for the likeliest.
+    pub(super) fn round(&self, number: usize, share: f64, field: &[Sampler]) -> Vec<Tried> {
+        let least = |sampler: &Sampler| {
+            let tunes = sampler.traits(self.model.space()).scale.is_some();
+            let steps = if tunes { LEAST_TUNED } else { LEAST };
+            steps * self.chains as f64 * work_of_step(self.model, sampler)
+        };
+        let work = share * self.work;
+        // One alone is no comparison, but for who is left.
+        let fewest = field.len().min(2);
+        let mut field: Vec<(f64, &Sampler)> =
+            field.iter().map(|sampler| (least(sampler), sampler)).collect();
+        field.retain(|(least, _)| *least <= work / fewest as f64);
+        let affordable = |field: &[(f64, &Sampler)]| {
+            field.iter().all(|(least, _)| *least <= work / field.len() as f64)
+        };
+        while !affordable(&field) {
+            let others = field.iter().enumerate().skip(1);
+            let costliest = others.max_by(|one, other| one.1.0.total_cmp(&other.1.0));
+            let Some((place, _)) = costliest else { break };
+            field.remove(place);
+        }
+        if field.len() < fewest {
+            return Vec::new();
+        }
+        let each = work / field.len() as f64;
+        field.into_iter().filter_map(|(_, sampler)| self.of(number, sampler, each)).collect()
+    }
+
+    /// Settings of so much work by chains whose steps take some each.
+    fn settings(&self, sampler: &Sampler, chains: usize, work: f64, of_step: f64) -> Settings {
+        let steps = (work / (chains as f64 * of_step)) as usize;
+        let steps = steps.min(MOST_STEPS);
+        Settings {
+            sampler: sampler.clone(),
+            chains,
+            warmup: steps / 2,
+            draws: (steps - steps / 2).max(1),
+            thin: 1,
+            time_limit: None,
+            until_ess: None,
+            until_rhat: None,
+            ..self.settings.clone()
+        }
+    }
+
+    fn run(&self, settings: Settings, round: usize, starts: Option<Vec<u8>>) -> Option<Outcome> {
+        let first = FIRST_CHAIN + round * NEXT_ROUND;
+        let mut run = Run::new(self.model, settings).first_chain(first);
+        if let Some(starts) = starts {
+            run = run.start_from(starts);
+        }
+        let shown = self.model.shown_space();
+        if shown.is_binary() {
+            // Which tells the two signs of a magnet apart.
+            run = run.observe(MAGNETISATION, Magnetisation { sites: shown.sites() });
+        }
+        run.go().ok()
+    }
+
+    /// Tries a sampler.
+    fn of(&self, round: usize, sampler: &Sampler, work: f64) -> Option<Tried> {
+        let of_step = work_of_step(self.model, sampler);
+        let settings = self.settings(sampler, self.chains, work, of_step);
+        let outcome = self.run(settings, round, self.starts.clone())?;
+        Some(tried(round, sampler, outcome, of_step))
+    }
+
+    /// Tries the best with a ladder.
+    pub(super) fn of_ladder(&self, best: &Tried, share: f64) -> Option<Tried> {
+        best.sampler.suits_path(self.model).ok()?;
+        let of_step = best.trial.work_per_step;
+        let chains = self.chains.min(LADDERS);
+        let affordable = share * self.work;
+        // How many rungs there will be is not known; few as a rule.
+        let settings = self.settings(&best.sampler, chains, affordable / RUNGS, of_step);
+        if ((settings.warmup + settings.draws) as f64) < LEAST_SCANS {
+            return None;
+        }
+        let settings = Settings { temper: Some(Temper::default()), ..settings };
+        let outcome = self.run(settings, 0, None)?;
+        let rungs = outcome.tempering.as_ref().map_or(1.0, |report| report.scales.len() as f64);
+        let mut ladder = tried(best.round, &best.sampler, outcome, rungs * of_step);
+        ladder.trial.tempered = true;
+        Some(ladder)
+    }
+}
+
+/// Rungs of a ladder, before any is known.
+const RUNGS: f64 = 8.0;
+
+fn tried(round: usize, sampler: &Sampler, outcome: Outcome, work_per_step: f64) -> Tried {
+    let trace = &outcome.trace;
+    let series = [Some(trace.log_prob()), Some(trace.hamming()), trace.series(MAGNETISATION)];
+    let series: Vec<&[Vec<f64>]> = series.into_iter().flatten().collect();
+    let fewest = series.iter().filter_map(|chains| effective_draws(chains)).reduce(f64::min);
+    let rhats = series.iter().map(|chains| diagnose(chains).rhat.filter(|rhat| rhat.is_finite()));
+    let rhat = rhats.reduce(|one, other| Some(one?.max(other?))).flatten();
+    let draws = trace.draws() * trace.chains();
+    let counted = draws as f64 * work_per_step;
+    // A failed trial has drawn too little to be worth anything.
+    let worth = outcome.ended.is_success() && outcome.stuck.is_empty() && counted > 0.0;
+    let trial = Trial {
+        sampler: sampler.to_string(),
+        balancing: sampler.method.is_balanced().then_some(sampler.balancing),
+        tempered: false,
+        draws,
+        work_per_step,
+        ess_per_work: if worth { 1e6 * fewest.unwrap_or(0.0) / counted } else { 0.0 },
+        rhat,
+    };
+    let (stuck, arrived) = (!outcome.stuck.is_empty(), outcome.last_states);
+    Tried { sampler: sampler.clone(), round, stuck, trial, arrived }
+}
+
+/// Nanoseconds that a step of a chain is counted as, with its part of what is recorded.
+fn work_of_step<M: Model>(model: &M, sampler: &Sampler) -> f64 {
+    let terms = sampler.terms(model, 1);
+    terms.work + RECORDING * model.space().sites() as f64 / terms.steps_per_sweep as f64
+}
