@@ -125,10 +125,7 @@ const POWERS: [MagnetisationPower; 3] =
 type Observables = Vec<Box<dyn Observable>>;
 
 /// What is told of a model, and the observables that it is told from.
-fn columns(
-    space: &Space,
-    asked: &[Observe],
-) -> Result<(Vec<Column>, Observables), Failure> {
+fn columns(space: &Space, asked: &[Observe]) -> Result<(Vec<Column>, Observables), Failure> {
     let (mut columns, mut observables) = (Vec::from(energies()), Vec::new());
     if space.is_binary() {
         columns.extend(of_spins());
