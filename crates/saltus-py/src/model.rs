@@ -150,7 +150,7 @@ impl CoreModel {
         let (field, edges) = (numbers(&field), edges(&from, &to, &weight));
         py.detach(|| {
             let words = format!("Ising model of {} spins, {} couplings", field.len(), edges.len());
-            Ok(Self::of("ising", words, Pairwise::ising(&edges, field)?))
+            Ok(Self::of("ising", words, Pairwise::ising(&edges, field)?.seen_as_lattice()?.0))
         })
         .map_err(|error: ModelError| of_model(&error))
     }
@@ -169,7 +169,11 @@ impl CoreModel {
         py.detach(|| {
             let sites = field.len() / values.max(1);
             let words = format!("Potts model of {sites} sites, {} couplings", edges.len());
-            Ok(Self::of("potts", words, Pairwise::potts(values, &edges, &field)?))
+            Ok(Self::of(
+                "potts",
+                words,
+                Pairwise::potts(values, &edges, &field)?.seen_as_lattice()?.0,
+            ))
         })
         .map_err(|error: ModelError| of_model(&error))
     }

@@ -1,17 +1,21 @@
 //! Where the time of a step goes: each part of an all-site sampler on its own, on one thread.
 //!
-//! `cargo bench -p saltus --bench parts` prints nanoseconds per site, the least of twenty rounds.
+//! `cargo bench -p saltus --bench parts` prints nanoseconds per site, the least of twenty rounds; and what tables of pairs cost
+//! beside the additions that they cannot do without.
 
 use saltus::Closeness;
 use saltus::kernel::dlmc;
 use saltus::kernel::metropolis::Proposal;
 use saltus::kernel::row::RowFormula;
 use saltus::kernel::rows::Rows;
+use saltus::math::vectorised;
+use saltus::model::factor::Factor;
+use saltus::model::factors::Factors;
 use saltus::model::fhmm::Fhmm;
 use saltus::model::lattice::Lattice;
 use saltus::model::paper::{self, Temperature};
 use saltus::rng::{ChainRng, Stream};
-use saltus::{Balancing, Differences, Model, States};
+use saltus::{Balancing, Differences, Model, Space, States};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -26,6 +30,72 @@ fn main() {
     parts("categorical-8", &paper::categorical(2000, 8, 0).unwrap());
     parts("potts-8", &paper::potts(square(30), 8, 0).unwrap());
     parts("fhmm-binary-high", &Fhmm::simulate(200, 10, 2, 0).unwrap());
+    look_ups();
+}
+
+/// A model of proteins, 100 sites of 21 values with a table for each pair: the bare additions of the rows that differences
+/// and sweeps look up, beside both, in nanoseconds per pair of sites and chain. As many chains as a block has share a
+/// table while it is in the cache.
+fn look_ups() {
+    const SITES: usize = 100;
+    const VALUES: usize = 21;
+    /// A row as it is stored, in whole registers.
+    type Row = [[f32; 8]; 3];
+    let pairs = SITES * (SITES - 1) / 2;
+    let mut rng = ChainRng::new(1, Stream::Model);
+    let mut factors = Vec::new();
+    for one in 0..SITES as u32 {
+        for other in 0..one {
+            let logs: Vec<f64> = (0..VALUES * VALUES).map(|_| 0.1 * rng.uniform()).collect();
+            factors.push(Factor::new([other, one], logs).unwrap());
+        }
+    }
+    let space = Space::new(SITES, VALUES).unwrap();
+    let model = Factors::new(space.clone(), &factors).unwrap();
+    let chains = model.block_size(100);
+    let states: Vec<u8> = (0..chains * SITES).map(|_| rng.below(VALUES) as u8).collect();
+    let (mut cache, mut log_prob) = (model.new_cache(chains), vec![0.0; chains]);
+    let mut diff = vec![0.0; chains * space.diff_len()];
+    let of_model = time(pairs * chains, || {
+        let states = States::new(&states, SITES);
+        let exact = Differences::Exact;
+        model.log_prob_and_diff(exact, states, &mut cache, &mut log_prob, &mut diff).unwrap();
+    });
+    let rows: Vec<Row> = vec![[[0.01; 8]; 3]; SITES * SITES * VALUES];
+    let bare = time(pairs * chains, || {
+        let all = rows.chunks_exact(SITES * VALUES).enumerate().map(|(site, tables)| {
+            let of_chain = |state: &[u8]| added(tables, state, site);
+            states.chunks_exact(SITES).map(of_chain).sum::<f32>()
+        });
+        black_box(all.sum::<f32>());
+    });
+    println!("\n| tables of 21 × 21 | ns per pair and chain |\n|---|---|");
+    println!("| log π and all differences of {chains} chains | {of_model:.2} |");
+    println!("| their additions alone | {bare:.2} |");
+
+    /// What the rows of all other sites add up to.
+    fn added(tables: &[Row], state: &[u8], site: usize) -> f32 {
+        vectorised(
+            #[inline(always)]
+            || {
+                // Two sums side by side, so that no addition waits for the one before it.
+                let mut sums = [[[0.0f32; 8]; 3]; 2];
+                for (other, (value, table)) in
+                    state.iter().zip(tables.chunks_exact(VALUES)).enumerate()
+                {
+                    if other != site {
+                        let row = &table[usize::from(*value)];
+                        for (sums, row) in sums[other % 2].iter_mut().zip(row) {
+                            for lane in 0..8 {
+                                sums[lane] += row[lane];
+                            }
+                        }
+                    }
+                }
+                sums.as_flattened().as_flattened().iter().sum()
+            },
+        )
+    }
 }
 
 fn parts<M: Model>(name: &str, model: &M) {

@@ -180,16 +180,7 @@ impl Base {
     pub(crate) fn diff(&self, state: &[u8], here: &mut Vec<f32>, diff: &mut [f32]) {
         let sites = self.space.sites();
         if self.space.is_binary() {
-            vectorised(
-                #[inline(always)]
-                || {
-                    for ((diff, logit), value) in diff.iter_mut().zip(&self.log_weights).zip(state)
-                    {
-                        *diff = logit * (1.0 - 2.0 * f32::from(*value));
-                    }
-                },
-            );
-            return;
+            return flips(&self.log_weights, state, diff);
         }
         here.resize(sites, 0.0);
         for (here, (site, value)) in here.iter_mut().zip(state.iter().enumerate()) {
@@ -242,6 +233,18 @@ impl Base {
 /// Rows of `columns` become planes of `rows`.
 pub(crate) fn transpose(table: &[f32], rows: usize, columns: usize) -> Vec<f32> {
     (0..columns).flat_map(|j| (0..rows).map(move |n| table[n * columns + j])).collect()
+}
+
+/// By how much log p would change with each bit.
+pub(crate) fn flips(logits: &[f32], state: &[u8], diff: &mut [f32]) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for ((diff, logit), value) in diff.iter_mut().zip(logits).zip(state) {
+                *diff = logit * (1.0 - 2.0 * f32::from(*value));
+            }
+        },
+    );
 }
 
 /// Σ of the logits at sites with value one, in eight running sums so that it vectorises.

@@ -87,6 +87,7 @@ pub mod minimize;
 pub mod model;
 #[doc(hidden)]
 pub mod names;
+mod parts;
 pub mod rng;
 pub mod run;
 #[doc(hidden)]

@@ -237,6 +237,11 @@ impl ChainRng {
         u64::from(self.next_word()) | (u64::from(self.next_word()) << 32)
     }
 
+    /// A key for streams of parts of what this stream is for.
+    pub(crate) fn key(&mut self) -> u64 {
+        self.next_long_word()
+    }
+
     /// A uniform number in (0, 1), never 0 and never 1, with 53 bits.
     pub fn uniform(&mut self) -> f64 {
         ((self.next_long_word() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)

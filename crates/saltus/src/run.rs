@@ -30,6 +30,7 @@ use crate::error::StepFailure;
 use crate::kernel::terms::Terms;
 use crate::kernel::{Kernel, KernelTraits};
 use crate::model::Model;
+use crate::parts;
 use crate::rng::{ChainRng, Stream};
 use crate::sampler::SamplerError;
 use crate::temper::{self, Adapter, Ladder, LadderParts, NewBlock, RungNumbers, Temper};
@@ -481,8 +482,10 @@ impl<'a, M: Model + 'a> Run<'a, M> {
                 return Err(RunError::Checkpoint(reason));
             }
         }
+        // Threads share blocks, and the parts of large states.
+        let shares = blocks.len() * parts::count(self.model.space().sites());
         let workers =
-            Workers::for_blocks(self.settings.threads, blocks.len()).map_err(RunError::Threads)?;
+            Workers::for_blocks(self.settings.threads, shares).map_err(RunError::Threads)?;
         let resumed = self.resumed.as_ref().map(Checkpoint::draws);
         let chains = self.settings.chains;
         sink.begin(&Plan { space: &shown, chains, names: &names, resumed })?;

@@ -12,6 +12,7 @@ use crate::math::{larger, vectorised};
 use crate::model::{Differences, Model, Rung};
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
+use std::ops::Range;
 
 /// Draws moves from differences and scores them both ways; says nothing of acceptance.
 pub trait Proposal: Send + Sync {
@@ -76,9 +77,13 @@ pub trait Proposal: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct Metropolis<P>(pub P);
 
-/// What [`Metropolis`] keeps of a block of chains.
+/// What [`Metropolis`] keeps of a block of chains: of every chain the table at its state, and what the model remembers; for
+/// a group of chains that are evaluated together, one group after the other, where they might move to.
 pub struct MetropolisScratch<M: Model, P: Proposal> {
-    cache: M::Cache,
+    /// How many chains are evaluated together.
+    group: usize,
+    /// One per group.
+    caches: Vec<M::Cache>,
     tables: Vec<P::Table>,
     proposed_tables: Vec<P::Table>,
     proposed: Vec<u8>,
@@ -88,6 +93,11 @@ pub struct MetropolisScratch<M: Model, P: Proposal> {
     paths: Vec<P::Path>,
     mixture: Mixture,
 }
+
+/// Blocks are made of several groups only where there are more groups than this: enough for any number of threads.
+const MOST_BLOCKS: usize = 128;
+/// Entries of the tables of a block, which every step goes through, that stay in the processor's cache.
+const MOST_ENTRIES: usize = 1 << 16;
 
 /// What is kept where chains stand on a path of temperatures.
 #[derive(Default)]
@@ -125,15 +135,16 @@ impl Mixture {
 }
 
 impl<P: Proposal> Metropolis<P> {
-    /// Makes the tables of the current states from their differences.
+    /// Makes the tables of the current states of some chains from their differences.
     fn prepare_all<M: Model>(
         &self,
         chains: &Chains,
         scratch: &mut MetropolisScratch<M, P>,
+        group: Range<usize>,
     ) -> Result<(), StepError> {
         let space = chains.space();
         let table = space.diff_len();
-        for chain in 0..chains.len() {
+        for (number, chain) in group.enumerate() {
             let MetropolisScratch { diff, mixture, tables, .. } = &mut *scratch;
             let (rung, state) = (chains.rung(chain), chains.state(chain));
             let diff = if rung.base.is_some() {
@@ -142,7 +153,7 @@ impl<P: Proposal> Metropolis<P> {
                 mixture.here = here;
                 &mut mixture.diff[..]
             } else {
-                &mut diff[chain * table..(chain + 1) * table]
+                &mut diff[number * table..(number + 1) * table]
             };
             space.mask(diff);
             let scale = chains.scales[chain];
@@ -172,18 +183,28 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         work.evaluation + far + self.0.work(space) * space.diff_len() as f64
     }
 
+    /// Whole groups of the model's choice, so many that memory for proposals grows no more once there are enough blocks.
+    fn block_size(&self, model: &M, chains: usize) -> usize {
+        let group = model.block_size(chains);
+        let of_group = group * model.space().diff_len();
+        group * (chains / (MOST_BLOCKS * group)).min(MOST_ENTRIES / of_group).max(1)
+    }
+
     fn new_scratch(&self, model: &M, chains: usize) -> Self::Scratch {
         let space = model.space();
-        let tables = || (0..chains).map(|_| self.0.new_table(space)).collect();
+        let group = model.block_size(chains).clamp(1, chains);
+        let tables = |count: usize| (0..count).map(|_| self.0.new_table(space)).collect();
+        let of_group = |first: usize| model.new_cache(group.min(chains - first));
         MetropolisScratch {
-            cache: model.new_cache(chains),
-            tables: tables(),
-            proposed_tables: tables(),
-            proposed: vec![0; chains * space.sites()],
-            log_prob: vec![0.0; chains],
-            diff: vec![0.0; chains * space.diff_len()],
-            log_forward: vec![0.0; chains],
-            paths: (0..chains).map(|_| P::Path::default()).collect(),
+            group,
+            caches: (0..chains).step_by(group).map(of_group).collect(),
+            tables: tables(chains),
+            proposed_tables: tables(group),
+            proposed: vec![0; group * space.sites()],
+            log_prob: vec![0.0; group],
+            diff: vec![0.0; group * space.diff_len()],
+            log_forward: vec![0.0; group],
+            paths: (0..group).map(|_| P::Path::default()).collect(),
             mixture: Mixture::default(),
         }
     }
@@ -194,24 +215,34 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         chains: &mut Chains,
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
-        let states = States::new(&chains.states, chains.space().sites());
-        model
-            .log_prob_and_diff(
-                self.0.differences(),
-                states,
-                &mut scratch.cache,
-                &mut chains.log_prob,
-                &mut scratch.diff,
-            )
-            .map_err(StepError::at(0))?;
-        for (chain, log_prob) in chains.log_prob.iter().enumerate() {
-            check_start(chain, *log_prob)?;
-        }
+        let (sites, table) = (chains.space().sites(), chains.space().diff_len());
+        chains.evaluate_base();
         if chains.base().is_some() {
-            chains.evaluate_base();
-            scratch.mixture.here.clone_from(&scratch.diff);
+            scratch.mixture.here.resize(chains.len() * table, 0.0);
         }
-        self.prepare_all(chains, scratch)
+        for (number, group) in groups(chains.len(), scratch.group).enumerate() {
+            let MetropolisScratch { caches, diff, mixture, .. } = &mut *scratch;
+            let states = States::new(&chains.states[group.start * sites..group.end * sites], sites);
+            let log_prob = &mut chains.log_prob[group.clone()];
+            let diff = &mut diff[..group.len() * table];
+            model
+                .log_prob_and_diff(
+                    self.0.differences(),
+                    states,
+                    &mut caches[number],
+                    log_prob,
+                    diff,
+                )
+                .map_err(StepError::at(group.start))?;
+            for (chain, log_prob) in group.clone().zip(log_prob) {
+                check_start(chain, *log_prob)?;
+            }
+            if chains.base().is_some() {
+                mixture.here[group.start * table..group.end * table].copy_from_slice(diff);
+            }
+            self.prepare_all(chains, scratch, group)?;
+        }
+        Ok(())
     }
 
     fn adjust(
@@ -224,7 +255,8 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
             // Only the scale can have changed, and the differences are not kept.
             return self.start(model, chains, scratch);
         }
-        self.prepare_all(chains, scratch)
+        let all = groups(chains.len(), scratch.group);
+        all.into_iter().try_for_each(|group| self.prepare_all(chains, scratch, group))
     }
 
     fn step(
@@ -233,13 +265,33 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         chains: &mut Chains,
         scratch: &mut Self::Scratch,
     ) -> Result<(), StepError> {
+        let mut all = groups(chains.len(), scratch.group).enumerate();
+        all.try_for_each(|(number, group)| self.step_group(model, chains, scratch, (number, group)))
+    }
+}
+
+/// The chains of each group of a block.
+fn groups(chains: usize, group: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..chains).step_by(group).map(move |first| first..(first + group).min(chains))
+}
+
+impl<P: Proposal> Metropolis<P> {
+    /// Makes a step of the chains of a group, which has a number.
+    fn step_group<M: Model>(
+        &self,
+        model: &M,
+        chains: &mut Chains,
+        scratch: &mut MetropolisScratch<M, P>,
+        (cache, group): (usize, Range<usize>),
+    ) -> Result<(), StepError> {
         let sites = chains.space().sites();
-        for (number, proposed) in scratch.proposed.chunks_exact_mut(sites).enumerate() {
-            let chain = chains.chain(number);
+        let (first, count) = (group.start, group.len());
+        for (number, proposed) in scratch.proposed.chunks_exact_mut(sites).take(count).enumerate() {
+            let chain = chains.chain(first + number);
             scratch.log_forward[number] = self.0.draw(
                 chain.scale,
                 chain.state,
-                &mut scratch.tables[number],
+                &mut scratch.tables[first + number],
                 chain.rng,
                 proposed,
                 &mut scratch.paths[number],
@@ -248,18 +300,18 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         model
             .log_prob_and_diff(
                 self.0.differences(),
-                States::new(&scratch.proposed, sites),
-                &mut scratch.cache,
-                &mut scratch.log_prob,
-                &mut scratch.diff,
+                States::new(&scratch.proposed[..count * sites], sites),
+                &mut scratch.caches[cache],
+                &mut scratch.log_prob[..count],
+                &mut scratch.diff[..count * model.space().diff_len()],
             )
-            .map_err(StepError::at(0))?;
+            .map_err(StepError::at(first))?;
         let space = model.space();
         let table = space.diff_len();
-        for number in 0..chains.len() {
-            let log_prob = check_log_prob(number, scratch.log_prob[number])?;
-            let log_density = chains.log_density(number);
-            let chain = chains.chain(number);
+        for (number, of_block) in group.enumerate() {
+            let log_prob = check_log_prob(of_block, scratch.log_prob[number])?;
+            let log_density = chains.log_density(of_block);
+            let chain = chains.chain(of_block);
             *chain.report = StepReport { acceptance: 0.0, changed: 0, evaluations: 1 };
             if log_prob == f64::NEG_INFINITY {
                 continue;
@@ -280,7 +332,7 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
             let log_reverse =
                 self.0.prepare(chain.scale, proposed, diff, proposed_table, chain.state, path);
             let log_ratio = there - log_density + (log_reverse - scratch.log_forward[number]);
-            let (acceptance, accepted) = accept(number, log_ratio, chain.rng)?;
+            let (acceptance, accepted) = accept(of_block, log_ratio, chain.rng)?;
             chain.report.acceptance = acceptance;
             if accepted {
                 let recorded = self.0.record(path, chain.state, chain.journal);
@@ -288,11 +340,12 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
                     recorded.unwrap_or_else(|| count_differences(chain.state, proposed));
                 chain.state.copy_from_slice(proposed);
                 *chain.log_prob = log_prob;
-                std::mem::swap(&mut scratch.tables[number], proposed_table);
+                std::mem::swap(&mut scratch.tables[of_block], proposed_table);
                 if chain.rung.base.is_some() {
                     *chain.log_base = log_base;
-                    let here = number * table..(number + 1) * table;
-                    scratch.mixture.here[here.clone()].copy_from_slice(&scratch.diff[here]);
+                    let here = of_block * table..(of_block + 1) * table;
+                    let there = &scratch.diff[number * table..(number + 1) * table];
+                    scratch.mixture.here[here].copy_from_slice(there);
                 }
             }
         }

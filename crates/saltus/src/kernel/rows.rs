@@ -16,11 +16,13 @@ use crate::balancing::{Balance, Balancing, WithBalance};
 use crate::closeness::Closeness;
 use crate::math::{Arithmetic, FusedLoop, vectorised, vectorised_and_fused};
 use crate::model::Differences;
+use crate::parts::{self, PART, is_large};
 use crate::rng::ChainRng;
 use crate::space::Space;
 use formula::{Euler, Formula, Interpolated, Normalised};
 use std::marker::PhantomData;
-use values::ValueRows;
+use std::ops::Range;
+use values::{ValueRows, ValueRowsMut};
 
 /// Proposes every site at once, each from its own row.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +88,7 @@ impl Proposal for Rows {
         to: &[u8],
         (): &(),
     ) -> f64 {
-        let request = Request { h: scale as f32, from, diff, to };
+        let request = Request { h: scale as f32, first: 0, sites: from.len(), from, diff, to };
         match self.formula {
             RowFormula::Interpolated => {
                 prepare_with::<Interpolated>(self.balancing, request, table)
@@ -119,6 +121,9 @@ impl Proposal for Rows {
                 Entries::Values(rows) => rows.draw_scripted(state, rng, proposed),
             };
         }
+        if is_large(state.len()) {
+            return draw_in_parts(state, table, rng, proposed);
+        }
         vectorised(
             #[inline(always)]
             || match &table.0 {
@@ -129,13 +134,43 @@ impl Proposal for Rows {
     }
 }
 
+/// Draws a large state, every part from a stream of its own.
+fn draw_in_parts(state: &[u8], table: &RowTable, rng: &mut ChainRng, proposed: &mut [u8]) -> f64 {
+    let key = rng.key();
+    let parts = state.chunks(PART).zip(proposed.chunks_mut(PART)).collect();
+    let logs = parts::each(parts, |number, (state, proposed)| {
+        let mut rng = parts::stream(key, number);
+        let sites = number * PART..number * PART + state.len();
+        vectorised(
+            #[inline(always)]
+            || match &table.0 {
+                Entries::Flips(table, _) => flips::draw(state, &table[sites], &mut rng, proposed),
+                Entries::Values(rows) => rows.part(sites).draw(state, &mut rng, proposed),
+            },
+        )
+    });
+    logs.into_iter().sum()
+}
+
 /// Where rows are made and what they are then asked.
 #[derive(Clone, Copy)]
 struct Request<'a> {
     h: f32,
+    /// The first site, and the number of sites of the whole state.
+    first: usize,
+    sites: usize,
     from: &'a [u8],
+    /// Differences of the whole state.
     diff: &'a [f32],
     to: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// The same of some sites alone.
+    fn of(self, sites: Range<usize>) -> Self {
+        let (from, to) = (&self.from[sites.clone()], &self.to[sites.clone()]);
+        Self { first: sites.start, from, to, ..self }
+    }
 }
 
 fn prepare_with<F: Formula>(
@@ -162,18 +197,55 @@ impl<F: Formula> WithBalance for PrepareBy<'_, F> {
             Entries::Flips(_, space) => space.is_uniform(),
             Entries::Values(rows) => rows.is_plain(),
         };
-        if is_plain {
-            vectorised_and_fused(Prepare::<F, W, false> { request, table, with: PhantomData })
-        } else {
-            vectorised_and_fused(Prepare::<F, W, true> { request, table, with: PhantomData })
+        let prepare = |request, rows| match is_plain {
+            true => {
+                vectorised_and_fused(Prepare::<F, W, false> { request, rows, with: PhantomData })
+            }
+            false => {
+                vectorised_and_fused(Prepare::<F, W, true> { request, rows, with: PhantomData })
+            }
+        };
+        if !is_large(request.sites) {
+            return prepare(request, table.rows_mut());
+        }
+        let parts = table.parts_mut();
+        let logs = parts::each(parts, |number, rows| {
+            let first = number * PART;
+            prepare(request.of(first..(first + PART).min(request.sites)), rows)
+        });
+        logs.into_iter().sum()
+    }
+}
+
+/// The rows of some sites, to be made.
+enum RowsMut<'a> {
+    Flips(&'a mut [f32], &'a Space),
+    Values(ValueRowsMut<'a>),
+}
+
+impl RowTable {
+    fn rows_mut(&mut self) -> RowsMut<'_> {
+        match &mut self.0 {
+            Entries::Flips(table, space) => RowsMut::Flips(table, space),
+            Entries::Values(rows) => RowsMut::Values(rows.rows_mut()),
+        }
+    }
+
+    /// The same in parts.
+    fn parts_mut(&mut self) -> Vec<RowsMut<'_>> {
+        match &mut self.0 {
+            Entries::Flips(table, space) => {
+                table.chunks_mut(PART).map(|table| RowsMut::Flips(table, space)).collect()
+            }
+            Entries::Values(rows) => rows.parts_mut(PART).map(RowsMut::Values).collect(),
         }
     }
 }
 
-/// The loop that makes the rows of a state.
+/// The loop that makes the rows of some sites.
 struct Prepare<'a, F, W, const GENERAL: bool> {
     request: Request<'a>,
-    table: &'a mut RowTable,
+    rows: RowsMut<'a>,
     with: PhantomData<(F, W)>,
 }
 
@@ -182,12 +254,15 @@ impl<F: Formula, W: Balance, const GENERAL: bool> FusedLoop for Prepare<'_, F, W
 
     #[inline(always)]
     fn run<A: Arithmetic>(self) -> f64 {
-        let Request { h, from, diff, to } = self.request;
-        match &mut self.table.0 {
-            Entries::Flips(table, space) => {
-                flips::prepare::<A, F, W, GENERAL>(h, from, diff, to, space.exists(), table)
+        let Self { request, rows, .. } = self;
+        match rows {
+            RowsMut::Flips(table, space) => {
+                let Request { h, first, from, diff, to, .. } = request;
+                let (diff, exists) = (&diff[first..][..from.len()], space.exists());
+                let exists = exists.get(first..).unwrap_or_default();
+                flips::prepare::<A, F, W, GENERAL>(h, from, diff, to, exists, table)
             }
-            Entries::Values(rows) => rows.prepare::<A, F, W, GENERAL>(h, from, diff, to),
+            RowsMut::Values(mut rows) => rows.prepare::<A, F, W, GENERAL>(request),
         }
     }
 }
@@ -198,10 +273,7 @@ impl RowTable {
     fn probability(&self, site: usize, own: usize, value: usize) -> f32 {
         match &self.0 {
             Entries::Flips(table, _) => flips::row(table, site)[usize::from(value == own)],
-            Entries::Values(rows) => {
-                let sites = rows.sites();
-                rows.probabilities[value * sites + site]
-            }
+            Entries::Values(rows) => rows.probability(site, value),
         }
     }
 }

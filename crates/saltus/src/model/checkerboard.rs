@@ -3,7 +3,8 @@
 
 use super::Sweep;
 use super::lattice::Lattice;
-use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised_and_fused};
+use crate::math::{Arithmetic, FusedLoop, exp, larger, smaller, vectorised, vectorised_and_fused};
+use crate::parts::{self, PART, is_large};
 use crate::rng::ChainRng;
 
 /// A lattice of spins with equal couplings, in packed form.
@@ -17,8 +18,8 @@ pub(crate) struct Checkerboard {
     fields: [Vec<f32>; 2],
 }
 
-/// Memory of one sweep.
-#[derive(Clone, Debug)]
+/// Memory of one sweep; nothing until there is one.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CheckerboardCache {
     /// The spins of each colour, with a row of border above and below.
     spins: [Vec<i8>; 2],
@@ -31,6 +32,18 @@ pub(crate) struct CheckerboardCache {
 
 /// Logits are held within this of zero, where exponentials are normal numbers.
 const SHARPEST: f32 = 80.0;
+
+impl CheckerboardCache {
+    /// Takes the room that a sweep of this lattice needs.
+    fn fit(&mut self, board: &Checkerboard) {
+        let (rows, stride) = (board.lattice.shape().0, board.stride);
+        self.spins.iter_mut().for_each(|spins| spins.resize((rows + 2) * stride, 0));
+        self.shifted.resize(rows * stride, 0);
+        self.sums.resize(rows * stride, 0);
+        self.words.resize(rows * stride, 0);
+        self.uniforms.resize(rows * stride, 0.0);
+    }
+}
 
 impl Checkerboard {
     /// The packed form; none if the lattice closes on itself with an odd side, where no checkerboard
@@ -49,17 +62,6 @@ impl Checkerboard {
         Some(Self { lattice, coupling, stride, fields })
     }
 
-    pub(crate) fn new_cache(&self) -> CheckerboardCache {
-        let (rows, stride) = (self.lattice.shape().0, self.stride);
-        CheckerboardCache {
-            spins: [vec![0; (rows + 2) * stride], vec![0; (rows + 2) * stride]],
-            shifted: vec![0; rows * stride],
-            sums: vec![0; rows * stride],
-            words: vec![0; rows * stride],
-            uniforms: vec![0.0; rows * stride],
-        }
-    }
-
     /// Draws every site of colour 0, then every site of colour 1, from its conditional distribution
     /// at that inverse temperature.
     pub(crate) fn sweep(
@@ -69,12 +71,19 @@ impl Checkerboard {
         cache: &mut CheckerboardCache,
         rng: &mut ChainRng,
     ) -> Sweep {
-        if beta == 1.0 {
-            vectorised_and_fused(SweepLoop::<false> { board: self, beta: 1.0, state, cache, rng })
-        } else {
-            let beta = beta as f32;
-            vectorised_and_fused(SweepLoop::<true> { board: self, beta, state, cache, rng })
+        cache.fit(self);
+        vectorised(
+            #[inline(always)]
+            || self.pack(state, 1, &mut cache.spins[1]),
+        );
+        for colour in 0..2 {
+            match beta == 1.0 {
+                true => self.draw::<false>(colour, 1.0, cache, rng),
+                false => self.draw::<true>(colour, beta as f32, cache, rng),
+            }
+            self.close(&mut cache.spins[colour], colour);
         }
+        self.finish(state, cache)
     }
 
     /// The first column of a colour in a row: 0 or 1.
@@ -127,83 +136,103 @@ impl Checkerboard {
         }
     }
 
-    /// For every site of a colour, what its neighbours, all of the other colour, add up to.
-    #[inline(always)]
-    fn add_up(&self, colour: usize, other: &[i8], shifted: &mut [i8], sums: &mut [i8]) {
-        let (rows, stride) = (self.lattice.shape().0, self.stride);
-        let length = rows * stride;
-        for row in 0..rows {
-            // One horizontal neighbour has the same place in its packed row; the other has the
-            // next or the last, depending on which colour begins the row.
-            let next = Self::offset(row, colour);
-            let from = (row + 1) * stride + 2 * next;
-            shifted[row * stride + 1..(row + 1) * stride - 1]
-                .copy_from_slice(&other[from..from + stride - 2]);
+    /// How many rows are swept together, by one thread: an even number, or all.
+    fn rows_of_part(&self) -> usize {
+        let (rows, columns) = self.lattice.shape();
+        if is_large(rows * columns) { (2 * PART.div_ceil(2 * columns)).min(rows) } else { rows }
+    }
+
+    /// Draws every site of a colour, given the other.
+    fn draw<const HEATED: bool>(
+        &self,
+        colour: usize,
+        beta: f32,
+        cache: &mut CheckerboardCache,
+        rng: &mut ChainRng,
+    ) {
+        let CheckerboardCache { spins, shifted, sums, words, uniforms } = cache;
+        let (stride, rows) = (self.stride, self.rows_of_part());
+        let [first, second] = &mut *spins;
+        let (own, other) = if colour == 0 { (first, &*second) } else { (second, &*first) };
+        let own = &mut own[stride..][..sums.len()];
+        let fields = &self.fields[colour];
+        let logit = (-2.0 * self.coupling, beta);
+        if rows == self.lattice.shape().0 {
+            let rows = ColourRows {
+                logit,
+                stride,
+                colour,
+                other,
+                own,
+                fields,
+                shifted,
+                sums,
+                words,
+                uniforms,
+            };
+            vectorised_and_fused(DrawLoop::<HEATED> { rows, rng });
+            return;
         }
-        let (above, below) = (&other[..length], &other[2 * stride..][..length]);
-        let beside = &other[stride..][..length];
-        let shifted = &shifted[..length];
-        for at in 0..length {
-            sums[at] = above[at] + below[at] + beside[at] + shifted[at];
+        let (key, of_part) = (rng.key(), rows * stride);
+        let found = shifted.chunks_mut(of_part).zip(sums.chunks_mut(of_part));
+        let random = words.chunks_mut(of_part).zip(uniforms.chunks_mut(of_part));
+        let known = own.chunks_mut(of_part).zip(fields.chunks(of_part)).enumerate();
+        let parts = known.zip(found).zip(random).map(|((known, (shifted, sums)), random)| {
+            let ((number, (own, fields)), (words, uniforms)) = (known, random);
+            let other = &other[number * of_part..];
+            ColourRows { logit, stride, colour, other, own, fields, shifted, sums, words, uniforms }
+        });
+        parts::each(parts.collect(), |number, rows| {
+            let rng = &mut parts::stream(key, number);
+            vectorised_and_fused(DrawLoop::<HEATED> { rows, rng });
+        });
+    }
+
+    /// Writes the state that has been drawn, and says what happened to it.
+    fn finish(&self, state: &mut [u8], cache: &CheckerboardCache) -> Sweep {
+        let (rows, columns) = (self.rows_of_part(), self.lattice.shape().1);
+        let found = |number: usize, state: &mut [u8]| {
+            vectorised(
+                #[inline(always)]
+                || self.finish_rows(number * rows, state, cache),
+            )
+        };
+        let parts = match rows == self.lattice.shape().0 {
+            true => vec![found(0, state)],
+            false => parts::each(state.chunks_mut(rows * columns).collect(), found),
+        };
+        let pairs: i64 = parts.iter().map(|part| part.pairs).sum();
+        let fields = |colour: usize| parts.iter().map(|part| part.fields[colour]).sum::<f64>();
+        Sweep {
+            changed: parts.iter().map(|part| part.changed).sum(),
+            log_prob: f64::from(self.coupling) * pairs as f64 + fields(0) + fields(1),
         }
     }
-}
 
-/// The loop of a sweep; at the model's own temperature nothing is multiplied by it.
-struct SweepLoop<'a, const HEATED: bool> {
-    board: &'a Checkerboard,
-    beta: f32,
-    state: &'a mut [u8],
-    cache: &'a mut CheckerboardCache,
-    rng: &'a mut ChainRng,
-}
-
-impl<const HEATED: bool> FusedLoop for SweepLoop<'_, HEATED> {
-    type Output = Sweep;
-
+    /// The same with some rows, by the number of the first.
     #[inline(always)]
-    fn run<A: Arithmetic>(self) -> Sweep {
-        let Self { board, beta, state, cache, rng } = self;
-        let CheckerboardCache { spins, shifted, sums, words, uniforms } = cache;
-        let (rows, columns) = board.lattice.shape();
-        let (stride, length) = (board.stride, sums.len());
-        board.pack(state, 1, &mut spins[1]);
-        for colour in 0..2 {
-            let [first, second] = &mut *spins;
-            let (own, other) = if colour == 0 { (first, &*second) } else { (second, &*first) };
-            board.add_up(colour, other, shifted, sums);
-            rng.fill_uniform(words, uniforms);
-            let own = &mut own[stride..][..length];
-            let fields = &board.fields[colour][..length];
-            let (sums, uniforms) = (&sums[..length], &uniforms[..length]);
-            let coupling = -2.0 * board.coupling;
-            for at in 0..length {
-                let logit = A::mul_add(coupling, f32::from(sums[at]), -2.0 * fields[at]);
-                let logit = if HEATED { beta * logit } else { logit };
-                let odds_down = exp::<A>(larger(smaller(logit, SHARPEST), -SHARPEST));
-                // u < 1/(1 + odds), without the division.
-                let up = A::mul_add(uniforms[at], odds_down, uniforms[at]) < 1.0;
-                own[at] = 2 * i8::from(up) - 1;
-            }
-            board.close(&mut spins[colour], colour);
-        }
+    fn finish_rows(&self, first: usize, state: &mut [u8], cache: &CheckerboardCache) -> Finished {
+        let CheckerboardCache { spins, sums, .. } = cache;
+        let (stride, columns) = (self.stride, self.lattice.shape().1);
+        let rows = first..first + state.len() / columns;
         // Every edge joins the two colours, so the sums around colour 1 hold all of them.
         let mut pairs = 0i32;
-        for row in 0..rows {
-            let packed = 1..=board.length(row, 1);
+        for row in rows.clone() {
+            let packed = 1..=self.length(row, 1);
             let spins = &spins[1][(row + 1) * stride..][packed.clone()];
             for (spin, sum) in spins.iter().zip(&sums[row * stride..][packed]) {
                 pairs += i32::from(spin * sum);
             }
         }
-        let mut log_prob = f64::from(board.coupling) * f64::from(pairs);
-        for colour in 0..2 {
-            log_prob += aligned(&board.fields[colour], &spins[colour][stride..stride + length]);
-        }
+        let entries = rows.start * stride..rows.end * stride;
+        let fields = [0, 1].map(|colour: usize| {
+            let spins = &spins[colour][stride..][entries.clone()];
+            aligned(&self.fields[colour][entries.clone()], spins)
+        });
         let mut changed = 0;
-        for (row, line) in state.chunks_exact_mut(columns).enumerate() {
+        for (row, line) in rows.zip(state.chunks_exact_mut(columns)) {
             let packed = |colour: usize| {
-                &spins[colour][(row + 1) * stride + 1..][..board.length(row, colour)]
+                &spins[colour][(row + 1) * stride + 1..][..self.length(row, colour)]
             };
             // Even columns hold the colour of the row's first site, odd ones the other.
             let (even, odd) = (packed(row % 2), packed(1 - row % 2));
@@ -219,7 +248,81 @@ impl<const HEATED: bool> FusedLoop for SweepLoop<'_, HEATED> {
                 *value = u8::from(*last > 0);
             }
         }
-        Sweep { changed, log_prob }
+        Finished { pairs: i64::from(pairs), fields, changed }
+    }
+}
+
+/// What rows came to: pairs that agree without those that do not, the sums of fields by colour, and changed sites.
+struct Finished {
+    pairs: i64,
+    fields: [f64; 2],
+    changed: u32,
+}
+
+/// Some rows of a colour, an even number of rows from the first.
+struct ColourRows<'a> {
+    /// What sums of neighbours are multiplied by, and all logits.
+    logit: (f32, f32),
+    stride: usize,
+    colour: usize,
+    /// The other colour, with a row above and below.
+    other: &'a [i8],
+    own: &'a mut [i8],
+    fields: &'a [f32],
+    shifted: &'a mut [i8],
+    sums: &'a mut [i8],
+    words: &'a mut [u32],
+    uniforms: &'a mut [f32],
+}
+
+impl ColourRows<'_> {
+    /// For every site, what its neighbours, all of the other colour, add up to.
+    #[inline(always)]
+    fn add_up(&mut self) {
+        let Self { stride, colour, other, shifted, sums, .. } = self;
+        let (stride, length) = (*stride, sums.len());
+        for row in 0..length / stride {
+            // One horizontal neighbour has the same place in its packed row; the other has the
+            // next or the last, depending on which colour begins the row.
+            let next = Checkerboard::offset(row, *colour);
+            let from = (row + 1) * stride + 2 * next;
+            shifted[row * stride + 1..(row + 1) * stride - 1]
+                .copy_from_slice(&other[from..from + stride - 2]);
+        }
+        let (above, below) = (&other[..length], &other[2 * stride..][..length]);
+        let beside = &other[stride..][..length];
+        let shifted = &shifted[..length];
+        for at in 0..length {
+            sums[at] = above[at] + below[at] + beside[at] + shifted[at];
+        }
+    }
+}
+
+/// The loop that draws them; at the model's own temperature nothing is multiplied by it.
+struct DrawLoop<'a, const HEATED: bool> {
+    rows: ColourRows<'a>,
+    rng: &'a mut ChainRng,
+}
+
+impl<const HEATED: bool> FusedLoop for DrawLoop<'_, HEATED> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic>(self) {
+        let Self { mut rows, rng } = self;
+        rows.add_up();
+        let ColourRows { logit: (coupling, beta), own, fields, sums, words, uniforms, .. } = rows;
+        rng.fill_uniform(words, uniforms);
+        let length = own.len();
+        let (fields, sums, uniforms) = (&fields[..length], &sums[..length], &uniforms[..length]);
+        for at in 0..length {
+            let logit = A::mul_add(coupling, f32::from(sums[at]), -2.0 * fields[at]);
+            let logit = if HEATED { beta * logit } else { logit };
+            let odds_down = exp::<A>(larger(smaller(logit, SHARPEST), -SHARPEST));
+            // u < 1/(1 + odds), without the division.
+            let up = A::mul_add(uniforms[at], odds_down, uniforms[at]) < 1.0;
+            own[at] = 2 * i8::from(up) - 1;
+        }
     }
 }
 

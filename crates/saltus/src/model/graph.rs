@@ -72,6 +72,15 @@ impl Graph {
         &self.adjacency
     }
 
+    /// Every edge once, from its lesser site.
+    pub(crate) fn edges(&self) -> Vec<Edge> {
+        let from = |site: usize| {
+            let others = self.neighbours(site).filter(move |(other, _)| *other > site);
+            others.map(move |(other, weight)| Edge { from: site as u32, to: other as u32, weight })
+        };
+        (0..self.adjacency.sites()).flat_map(from).collect()
+    }
+
     /// Neighbours of a site and the weights of their couplings.
     #[inline]
     pub fn neighbours(&self, site: usize) -> impl Iterator<Item = (usize, f32)> + '_ {

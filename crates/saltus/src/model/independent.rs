@@ -7,9 +7,10 @@ use super::lanes::transposed::Transposed;
 use super::lanes::{self, by_groups};
 use super::{Differences, Model, Sweep, SweptChains, Work, check_finite, check_length};
 use crate::adjacency::Adjacency;
-use crate::base::{Base, transpose};
+use crate::base::{Base, flips, sum_where_one, transpose};
 use crate::error::ModelError;
 use crate::math::vectorised;
+use crate::parts::{self, PART, is_large};
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
 
@@ -123,6 +124,20 @@ impl Independent {
     }
 }
 
+/// Differences and log π of many bits.
+fn bits_in_parts(logits: &[f32], state: &[u8], diff: &mut [f32]) -> f64 {
+    let known = logits.chunks(PART).zip(state.chunks(PART));
+    let parts = parts::each(known.zip(diff.chunks_mut(PART)).collect(), |_, (known, diff)| {
+        let (logits, state) = known;
+        flips(logits, state, diff);
+        vectorised(
+            #[inline(always)]
+            || sum_where_one(logits, state),
+        )
+    });
+    parts.into_iter().sum()
+}
+
 impl From<Base> for Independent {
     fn from(base: Base) -> Self {
         let redrawn = Redrawn::new(&base);
@@ -164,6 +179,10 @@ impl Model for Independent {
         let length = self.space().diff_len();
         let tables = diff.chunks_exact_mut(length).zip(log_prob);
         for (state, (diff, log_prob)) in states.rows().zip(tables) {
+            if self.space().is_binary() && is_large(length) {
+                *log_prob = bits_in_parts(self.base.log_weights(), state, diff);
+                continue;
+            }
             self.base.diff(state, &mut cache.here, diff);
             // With more than two values the weights of the state have just been looked up.
             *log_prob = match self.space().is_binary() {

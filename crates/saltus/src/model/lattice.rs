@@ -74,6 +74,50 @@ impl Lattice {
         edges
     }
 
+    /// The lattice whose edges these are, in any order and direction, and their common weight; none if they are not those of
+    /// a lattice whose sites are numbered row after row or column after column, or weights differ.
+    pub fn of_edges(sites: usize, edges: &[Edge]) -> Option<(Self, f32)> {
+        let weight = edges.first()?.weight;
+        if edges.iter().any(|edge| edge.weight != weight) {
+            return None;
+        }
+        // One of the neighbours of site 0 stands below it, or they stand in one row.
+        let below = edges.iter().filter_map(|edge| match (edge.from, edge.to) {
+            (0, other) | (other, 0) => Some(other as usize),
+            _ => None,
+        });
+        let mut widths: Vec<usize> = below.chain([sites]).collect();
+        widths.sort_unstable();
+        widths.dedup();
+        let in_order = |edges: &[Edge]| {
+            let pair = |edge: &Edge| (edge.from.min(edge.to), edge.from.max(edge.to));
+            let mut pairs: Vec<(u32, u32)> = edges.iter().map(pair).collect();
+            pairs.sort_unstable();
+            pairs
+        };
+        let mut pairs = None;
+        for columns in widths.into_iter().filter(|columns| sites.is_multiple_of(*columns)) {
+            for periodic in [false, true] {
+                let lattice = Self::new(sites / columns, columns, periodic).ok()?;
+                if lattice.has_stencil() && lattice.edge_count() == edges.len() {
+                    let pairs = pairs.get_or_insert_with(|| in_order(edges));
+                    if *pairs == in_order(&lattice.edges(weight)) {
+                        return Some((lattice, weight));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// How many edges it has, if it has a stencil.
+    fn edge_count(&self) -> usize {
+        match self.periodic {
+            true => 2 * self.sites(),
+            false => 2 * self.sites() - self.rows - self.columns,
+        }
+    }
+
     /// Whether the bordered copy reproduces the edges (it would join a site to itself across a
     /// periodic side of one).
     pub(crate) fn has_stencil(&self) -> bool {
@@ -128,6 +172,59 @@ mod tests {
         assert_eq!(Lattice::periodic(3, 4).unwrap().edges(1.0).len(), 2 * 12);
         assert_eq!(Lattice::periodic(1, 4).unwrap().edges(1.0).len(), 4);
         assert_eq!(Lattice::free(1, 1).unwrap().edges(1.0).len(), 0);
+    }
+
+    #[test]
+    fn a_lattice_is_known_by_its_edges() {
+        let of_edges = |lattice: Lattice, edges: &[Edge]| Lattice::of_edges(lattice.sites(), edges);
+        for (rows, columns) in [(3, 4), (4, 3), (2, 5), (5, 2), (2, 2), (1, 6), (4, 4), (7, 9)] {
+            for lattice in [Lattice::free(rows, columns), Lattice::periodic(rows, columns)] {
+                let lattice = lattice.unwrap();
+                let mut edges = lattice.edges(-0.3);
+                edges.reverse();
+                for edge in edges.iter_mut().step_by(2) {
+                    (edge.from, edge.to) = (edge.to, edge.from);
+                }
+                let found = of_edges(lattice, &edges);
+                if !lattice.has_stencil() {
+                    assert_eq!(found, None, "{lattice:?}");
+                    continue;
+                }
+                // Another lattice may have the same edges; then it is as good.
+                let (found, weight) = found.unwrap();
+                let pairs = |lattice: Lattice| {
+                    let pair = |edge: Edge| (edge.from.min(edge.to), edge.from.max(edge.to));
+                    let mut pairs: Vec<_> = lattice.edges(1.0).into_iter().map(pair).collect();
+                    pairs.sort_unstable();
+                    pairs
+                };
+                assert_eq!((pairs(found), weight), (pairs(lattice), -0.3), "{lattice:?}");
+                // Not with one edge moved, of another weight, missing, or given twice.
+                let last = edges.len() - 1;
+                let mut other = edges.clone();
+                other[last].weight = 0.3;
+                assert_eq!(of_edges(lattice, &other), None);
+                assert_eq!(of_edges(lattice, &edges[..last]), None);
+                if lattice.sites() > 6 {
+                    let mut other = edges.clone();
+                    other[last] =
+                        Edge { from: 0, to: lattice.sites() as u32 / 2 + 1, weight: -0.3 };
+                    assert_eq!(of_edges(lattice, &other), None, "{lattice:?}");
+                    other[last] = other[0];
+                    assert_eq!(of_edges(lattice, &other), None, "{lattice:?}");
+                }
+            }
+        }
+        // Sites in columns are a lattice, too; a shuffled one is not.
+        let by_columns = |site: u32| (site % 3) * 4 + site / 3;
+        let renamed = |name: &dyn Fn(u32) -> u32| -> Vec<Edge> {
+            let edges = Lattice::free(4, 3).unwrap().edges(1.0).into_iter();
+            edges.map(|edge| Edge { from: name(edge.from), to: name(edge.to), ..edge }).collect()
+        };
+        let found = Lattice::of_edges(12, &renamed(&by_columns)).unwrap().0;
+        assert_eq!(found, Lattice::free(3, 4).unwrap());
+        assert_eq!(Lattice::of_edges(12, &renamed(&|site| site * 5 % 12)), None);
+        assert_eq!(Lattice::of_edges(3, &[]), None);
     }
 
     #[test]

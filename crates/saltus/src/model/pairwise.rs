@@ -12,6 +12,7 @@ use crate::adjacency::Adjacency;
 use crate::base::transpose;
 use crate::error::ModelError;
 use crate::math::vectorised;
+use crate::parts::{self, PART, is_large};
 use crate::space::{Space, States};
 use std::sync::{Arc, OnceLock};
 
@@ -54,7 +55,7 @@ struct Stencil {
     coupling: f32,
 }
 
-/// Scratch of a [`Pairwise`] model: one bordered state, and the weights at the current values.
+/// Scratch of a [`Pairwise`] model: one bordered state, and what is found of its sites.
 #[derive(Clone, Debug)]
 pub struct PairwiseCache {
     bordered_spins: Vec<i8>,
@@ -62,11 +63,9 @@ pub struct PairwiseCache {
     bordered_sums: Vec<i8>,
     sums: Vec<i8>,
     bordered_values: Vec<u8>,
-    /// Equal neighbours of each site, with and without the border of its row.
-    counts: Vec<u8>,
-    equal: Vec<u8>,
-    here: Vec<f32>,
-    checkerboard: Option<CheckerboardCache>,
+    /// Of every part of the lattice.
+    tiles: Vec<PottsTile>,
+    checkerboard: CheckerboardCache,
     sweeper: SweeperCache,
 }
 
@@ -136,6 +135,17 @@ impl Pairwise {
         let model = Self::potts(values, &lattice.edges(coupling), field)?;
         let coupling = if model.space.is_binary() { coupling / 2.0 } else { coupling };
         model.with_stencil(lattice, coupling)
+    }
+
+    /// The same as a lattice, if the graph is one with equal couplings and its sites are numbered row after row: sweeps
+    /// and differences are faster then. The lattice is told; the space keeps its shape.
+    pub fn seen_as_lattice(self) -> Result<(Self, Option<Lattice>), ModelError> {
+        let sites = self.space.sites();
+        let Some((lattice, coupling)) = Lattice::of_edges(sites, &self.graph.edges()) else {
+            return Ok((self, None));
+        };
+        let space = self.space.clone();
+        Ok((Self { space, ..self.with_stencil(lattice, coupling)? }, Some(lattice)))
     }
 
     fn with_stencil(self, lattice: Lattice, coupling: f32) -> Result<Self, ModelError> {
@@ -255,8 +265,13 @@ impl Pairwise {
 }
 
 impl Stencil {
+    /// How many rows of the lattice are looked at together, by one thread.
+    fn rows_of_part(&self) -> usize {
+        let (rows, columns) = self.lattice.shape();
+        if is_large(rows * columns) { PART.div_ceil(columns).min(rows) } else { rows }
+    }
+
     /// Differences and log π of a lattice of spins.
-    #[inline(always)]
     fn ising(
         &self,
         field: &[f32],
@@ -265,29 +280,29 @@ impl Stencil {
         diff: &mut [f32],
     ) -> f64 {
         let PairwiseCache { bordered_spins, bordered_sums, sums, .. } = cache;
-        self.lattice.border(state, bordered_spins, 0, |value| 2 * value as i8 - 1);
-        let columns = self.lattice.shape().1;
-        let stride = self.lattice.stride();
-        let length = bordered_sums.len();
-        let above = &bordered_spins[..length];
-        let below = &bordered_spins[2 * stride..][..length];
-        let left = &bordered_spins[stride - 1..][..length];
-        let right = &bordered_spins[stride + 1..][..length];
-        for at in 0..length {
-            bordered_sums[at] = above[at] + below[at] + left[at] + right[at];
-        }
-        without_border(bordered_sums, stride, columns, sums);
-        let mut twice_pairs = 0i32;
-        for (((diff, field), value), sum) in diff.iter_mut().zip(field).zip(state).zip(&*sums) {
-            let s = 2 * *value as i8 - 1;
-            *diff = -2.0 * f32::from(s) * (self.coupling * f32::from(*sum) + field);
-            twice_pairs += i32::from(s * sum);
-        }
-        0.5 * f64::from(self.coupling) * f64::from(twice_pairs) + aligned_field(field, state)
+        vectorised(
+            #[inline(always)]
+            || self.lattice.border(state, bordered_spins, 0, |value| 2 * value as i8 - 1),
+        );
+        let (stride, columns, rows) =
+            (self.lattice.stride(), self.lattice.shape().1, self.rows_of_part());
+        let whole = IsingRows { field, state, bordered: bordered_spins, bordered_sums, sums, diff };
+        let found = |part: IsingRows<'_>| {
+            vectorised(
+                #[inline(always)]
+                || part.fill(self.coupling, stride, columns),
+            )
+        };
+        let (twice_pairs, fields) = if rows == self.lattice.shape().0 {
+            found(whole)
+        } else {
+            let parts = parts::each(whole.parts(rows, stride, columns), |_, part| found(part));
+            parts.into_iter().fold((0, 0.0), |sums, part| (sums.0 + part.0, sums.1 + part.1))
+        };
+        0.5 * f64::from(self.coupling) * twice_pairs as f64 + fields
     }
 
     /// Differences and log π of a lattice of Potts values.
-    #[inline(always)]
     fn potts(
         &self,
         field: &[f32],
@@ -296,54 +311,185 @@ impl Stencil {
         diff: &mut [f32],
     ) -> f64 {
         let sites = state.len();
-        let PairwiseCache { bordered_values, counts, equal, here, .. } = cache;
-        self.lattice.border(state, bordered_values, OUTSIDE, |value| value);
-        let columns = self.lattice.shape().1;
-        let stride = self.lattice.stride();
-        let length = counts.len();
-        let above = &bordered_values[..length];
-        let own = &bordered_values[stride..][..length];
-        let below = &bordered_values[2 * stride..][..length];
-        let left = &bordered_values[stride - 1..][..length];
-        let right = &bordered_values[stride + 1..][..length];
-        // Whole rows with their borders are compared byte by byte; then the borders are left out.
-        for (value, (diff, field)) in
-            diff.chunks_exact_mut(sites).zip(field.chunks_exact(sites)).enumerate()
-        {
-            let value = value as u8;
-            for at in 0..length {
-                counts[at] = u8::from(above[at] == value)
-                    + u8::from(below[at] == value)
-                    + u8::from(left[at] == value)
-                    + u8::from(right[at] == value);
-            }
-            without_border(counts, stride, columns, equal);
-            for ((diff, field), equal) in diff.iter_mut().zip(field).zip(equal.iter()) {
-                *diff = field + self.coupling * f32::from(*equal);
-            }
+        let PairwiseCache { bordered_values, tiles, .. } = cache;
+        vectorised(
+            #[inline(always)]
+            || self.lattice.border(state, bordered_values, OUTSIDE, |value| value),
+        );
+        let ((_, columns), rows) = (self.lattice.shape(), self.rows_of_part());
+        let (stride, of_part) = (self.lattice.stride(), rows * columns);
+        let mut parts = Vec::with_capacity(sites.div_ceil(of_part));
+        let planes = parts::of_planes(diff, sites, of_part).into_iter();
+        tiles.resize_with(sites.div_ceil(of_part), PottsTile::default);
+        for (number, (diff, tile)) in planes.zip(tiles).enumerate() {
+            let state = &state[number * of_part..];
+            let state = &state[..of_part.min(state.len())];
+            let bordered = &bordered_values[number * rows * stride..];
+            parts.push(PottsRows {
+                first: number * of_part,
+                sites,
+                field,
+                state,
+                bordered,
+                tile,
+                diff,
+            });
         }
-        for at in 0..length {
-            counts[at] = u8::from(above[at] == own[at])
-                + u8::from(below[at] == own[at])
-                + u8::from(left[at] == own[at])
-                + u8::from(right[at] == own[at]);
-        }
-        without_border(counts, stride, columns, equal);
-        let twice_pairs: u32 = equal.iter().map(|equal| u32::from(*equal)).sum();
-        let mut fields = [0.0; 4];
-        for (site, value) in state.iter().enumerate() {
-            let at = usize::from(*value) * sites + site;
-            here[site] = diff[at];
-            fields[site % 4] += f64::from(field[at]);
-        }
-        for diff in diff.chunks_exact_mut(sites) {
-            for (diff, here) in diff.iter_mut().zip(here.iter()) {
-                *diff -= here;
-            }
-        }
-        0.5 * f64::from(self.coupling) * f64::from(twice_pairs) + fields.iter().sum::<f64>()
+        let found = parts::each(parts, |_, mut part| {
+            vectorised(
+                #[inline(always)]
+                || part.fill(self.coupling, stride, columns),
+            )
+        });
+        let (twice_pairs, fields) =
+            found.into_iter().fold((0, 0.0), |sums, part| (sums.0 + part.0, sums.1 + part.1));
+        0.5 * f64::from(self.coupling) * twice_pairs as f64 + fields
     }
 }
+
+/// Some rows of a lattice of spins, with a row of border above and below.
+struct IsingRows<'a> {
+    field: &'a [f32],
+    state: &'a [u8],
+    bordered: &'a [i8],
+    bordered_sums: &'a mut [i8],
+    sums: &'a mut [i8],
+    diff: &'a mut [f32],
+}
+
+impl<'a> IsingRows<'a> {
+    /// The same in parts of so many rows.
+    fn parts(self, rows: usize, stride: usize, columns: usize) -> Vec<Self> {
+        let Self { field, state, bordered, bordered_sums, sums, diff } = self;
+        let of_part = rows * columns;
+        let sites = field.chunks(of_part).zip(state.chunks(of_part));
+        let found = sums.chunks_mut(of_part).zip(diff.chunks_mut(of_part));
+        let sums = bordered_sums.chunks_mut(rows * stride).enumerate();
+        let parts = sites.zip(found).zip(sums).map(|(((field, state), (sums, diff)), own)| {
+            let (number, bordered_sums) = own;
+            let bordered = &bordered[number * rows * stride..];
+            Self { field, state, bordered, bordered_sums, sums, diff }
+        });
+        parts.collect()
+    }
+
+    /// Fills in the differences; returns what all neighbours add up to in the direction of their spins, and what fields
+    /// do.
+    #[inline(always)]
+    fn fill(self, coupling: f32, stride: usize, columns: usize) -> (i64, f64) {
+        let Self { field, state, bordered, bordered_sums, sums, diff } = self;
+        let length = bordered_sums.len();
+        let above = &bordered[..length];
+        let below = &bordered[2 * stride..][..length];
+        let left = &bordered[stride - 1..][..length];
+        let right = &bordered[stride + 1..][..length];
+        for at in 0..length {
+            bordered_sums[at] = above[at] + below[at] + left[at] + right[at];
+        }
+        without_border(bordered_sums, stride, columns, sums);
+        let mut twice_pairs = 0i32;
+        for (((diff, field), value), sum) in diff.iter_mut().zip(field).zip(state).zip(&*sums) {
+            let s = 2 * *value as i8 - 1;
+            *diff = -2.0 * f32::from(s) * (coupling * f32::from(*sum) + field);
+            twice_pairs += i32::from(s * sum);
+        }
+        (i64::from(twice_pairs), aligned_field(field, state))
+    }
+}
+
+/// Some rows of a lattice of Potts values.
+struct PottsRows<'a> {
+    /// The first site, and how many the lattice has.
+    first: usize,
+    sites: usize,
+    /// Of the whole lattice.
+    field: &'a [f32],
+    state: &'a [u8],
+    /// With a row of border above and below.
+    bordered: &'a [u8],
+    tile: &'a mut PottsTile,
+    diff: Vec<&'a mut [f32]>,
+}
+
+/// What is found of rows that are looked at together.
+#[derive(Clone, Debug, Default)]
+struct PottsTile {
+    /// Equal neighbours of each site, with and without the border of its row.
+    counts: Vec<u8>,
+    equal: Vec<u8>,
+    /// The weights at the current values.
+    here: Vec<f32>,
+}
+
+impl PottsRows<'_> {
+    /// Fills in the differences; returns twice the number of equal pairs, and what fields add.
+    #[inline(always)]
+    fn fill(&mut self, coupling: f32, stride: usize, columns: usize) -> (i64, f64) {
+        let Self { first: first_site, sites, field, state, bordered, tile, diff } = self;
+        let rows = state.len() / columns;
+        // Some rows at a time, so that the planes of these stay in the processor's cache until they are done.
+        let at_once = (MOST_ENTRIES / diff.len() / columns).clamp(1, rows);
+        let PottsTile { counts, equal, here } = &mut **tile;
+        counts.resize(at_once * stride + AT_A_TIME, 0);
+        equal.resize(at_once * columns + AT_A_TIME, 0);
+        here.resize(at_once * columns, 0.0);
+        let (mut twice_pairs, mut fields) = (0i64, [0.0; 4]);
+        for first in (0..rows).step_by(at_once) {
+            let rows = at_once.min(rows - first);
+            let (start, count, length) = (first * columns, rows * columns, rows * stride);
+            let bordered = &bordered[first * stride..][..(rows + 2) * stride];
+            let above = &bordered[..length];
+            let own = &bordered[stride..][..length];
+            let below = &bordered[2 * stride..][..length];
+            let left = &bordered[stride - 1..][..length];
+            let right = &bordered[stride + 1..][..length];
+            let here = &mut here[..count];
+            // Whole rows with their borders are compared byte by byte; then the borders are left out.
+            for (value, (diff, field)) in
+                diff.iter_mut().zip(field.chunks_exact(*sites)).enumerate()
+            {
+                let (value, counted) = (value as u8, &mut counts[..length]);
+                for at in 0..length {
+                    counted[at] = u8::from(above[at] == value)
+                        + u8::from(below[at] == value)
+                        + u8::from(left[at] == value)
+                        + u8::from(right[at] == value);
+                }
+                without_borders(counts, stride, columns, rows, equal);
+                let field = &field[*first_site + start..][..count];
+                let diff = &mut diff[start..][..count];
+                for ((diff, field), equal) in diff.iter_mut().zip(field).zip(equal.iter()) {
+                    *diff = field + coupling * f32::from(*equal);
+                }
+            }
+            let counted = &mut counts[..length];
+            for at in 0..length {
+                counted[at] = u8::from(above[at] == own[at])
+                    + u8::from(below[at] == own[at])
+                    + u8::from(left[at] == own[at])
+                    + u8::from(right[at] == own[at]);
+            }
+            without_borders(counts, stride, columns, rows, equal);
+            twice_pairs +=
+                i64::from(equal[..count].iter().map(|equal| u32::from(*equal)).sum::<u32>());
+            let values = state[start..].iter().zip(here.iter_mut());
+            for (site, (value, here)) in (start..).zip(values) {
+                *here = diff[usize::from(*value)][site];
+                let field = field[usize::from(*value) * *sites + *first_site + site];
+                fields[site % 4] += f64::from(field);
+            }
+            for diff in diff.iter_mut() {
+                for (diff, here) in diff[start..].iter_mut().zip(here.iter()) {
+                    *diff -= here;
+                }
+            }
+        }
+        (twice_pairs, fields.iter().sum())
+    }
+}
+
+/// Differences of a Potts model that are made together.
+const MOST_ENTRIES: usize = 1 << 14;
 
 /// What stands around a lattice that ends; no site has this value.
 const OUTSIDE: u8 = u8::MAX;
@@ -377,6 +523,20 @@ fn spin(value: u8) -> f32 {
     2.0 * f32::from(value) - 1.0
 }
 
+/// Bytes that are copied at once, whatever their number.
+const AT_A_TIME: usize = 32;
+
+/// The same with so many rows, in steps that reach beyond the end of a row, where the next one is written or nobody looks.
+#[inline(always)]
+fn without_borders(bordered: &[u8], stride: usize, columns: usize, rows: usize, inner: &mut [u8]) {
+    for row in 0..rows {
+        for column in (0..columns).step_by(AT_A_TIME) {
+            let from = &bordered[row * stride + 1 + column..][..AT_A_TIME];
+            inner[row * columns + column..][..AT_A_TIME].copy_from_slice(from);
+        }
+    }
+}
+
 impl Model for Pairwise {
     type Cache = PairwiseCache;
 
@@ -395,10 +555,8 @@ impl Model for Pairwise {
             bordered_sums: vec![0; only(binary, rows)],
             sums: vec![0; only(binary && lattice.is_some(), self.space.sites())],
             bordered_values: vec![0; only(!binary, bordered)],
-            counts: vec![0; only(!binary, rows)],
-            equal: vec![0; only(!binary, self.space.sites())],
-            here: vec![0.0; only(!binary, self.space.sites())],
-            checkerboard: self.checkerboard.as_ref().map(Checkerboard::new_cache),
+            tiles: Vec::new(),
+            checkerboard: CheckerboardCache::default(),
             sweeper: SweeperCache::default(),
         }
     }
@@ -434,14 +592,8 @@ impl Model for Pairwise {
         let rows = states.rows().zip(diff.chunks_exact_mut(self.space.diff_len()));
         for ((state, diff), log_prob) in rows.zip(log_prob) {
             let variable = match (self.stencil, self.space.is_binary()) {
-                (Some(stencil), true) => vectorised(
-                    #[inline(always)]
-                    || stencil.ising(&self.field, state, cache, diff),
-                ),
-                (Some(stencil), false) => vectorised(
-                    #[inline(always)]
-                    || stencil.potts(&self.field, state, cache, diff),
-                ),
+                (Some(stencil), true) => stencil.ising(&self.field, state, cache, diff),
+                (Some(stencil), false) => stencil.potts(&self.field, state, cache, diff),
                 (None, true) => self.ising_diff_on_graph(state, diff),
                 (None, false) => self.potts_diff_on_graph(state, diff),
             };
@@ -512,9 +664,9 @@ impl Model for Pairwise {
         if !chains.is_multiple_of_model() {
             return false;
         }
-        if let (Some(board), Some(cache)) = (&self.checkerboard, &mut cache.checkerboard) {
+        if let Some(board) = &self.checkerboard {
             chains.one_by_one(|state, rung, rng| {
-                let sweep = board.sweep(rung.factor(), state, cache, rng);
+                let sweep = board.sweep(rung.factor(), state, &mut cache.checkerboard, rng);
                 Sweep { log_prob: sweep.log_prob + self.constant, ..sweep }
             });
             return true;

@@ -76,9 +76,15 @@ impl Sweeper {
             Self::Dense(dense) => dense.differences(states, &mut cache.dense, log_prob, diff),
             Self::Ising(_) | Self::None if log_prob.len() >= differences::LEAST => {
                 let groups = states.chunks(CHAINS * sites).zip(diff.chunks_mut(CHAINS * sites));
+                let whole = if let Self::Ising(lanes) = self { lanes.whole() } else { None };
                 for ((states, diff), log_prob) in groups.zip(log_prob.chunks_mut(CHAINS)) {
                     let turned = &mut cache.turned;
-                    differences::of_group((graph, fields), states, turned, log_prob, diff);
+                    match whole {
+                        Some(whole) => whole.of_group(states, turned, log_prob, diff),
+                        None => {
+                            differences::of_group((graph, fields), states, turned, log_prob, diff);
+                        }
+                    }
                 }
             }
             Self::Ising(_) | Self::None | Self::Potts(_) => return false,

@@ -1,12 +1,13 @@
 //! A model from a file of any known format.
 
 use super::read::{Body, Format, ModelFile, PolynomialTerms, SiteNames, Spins, read, read_as};
-use super::{Building, Built, Extent};
+use super::{Building, Built, Extent, Size};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
 use crate::model::factors::Factors;
 use crate::model::graph::Edge;
+use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
 use crate::model::polynomial::Polynomial;
 use crate::space::Space;
@@ -70,7 +71,8 @@ impl FileSpec {
             Body::Spins(spins) => {
                 let (sites, couplings) = (spins.fields.len(), spins.couplings.len());
                 building.check(Extent { sites, values: 2, parameters: sites + 4 * couplings })?;
-                Ok(Built::new(Self::NAME, words, model_of(&spins).map_err(failed)?))
+                let (model, lattice) = model_of(&spins).map_err(failed)?;
+                Ok(Built::new(Self::NAME, words + &seen_as(lattice), model))
             }
             Body::Polynomial(PolynomialTerms { variables, sites, terms }) => {
                 let entries: usize = terms.iter().map(|(scope, _)| 1 + scope.len()).sum();
@@ -100,8 +102,16 @@ impl FileSpec {
     }
 }
 
-/// The Ising model of these couplings.
-fn model_of(spins: &Spins) -> Result<Pairwise, ModelError> {
+/// What a graph was seen to be.
+pub(super) fn seen_as(lattice: Option<Lattice>) -> String {
+    lattice.map_or(String::new(), |lattice| {
+        let ((rows, columns), periodic) = (lattice.shape(), lattice.is_periodic());
+        format!("; its graph is {}", Size { rows, columns }.words(periodic))
+    })
+}
+
+/// The Ising model of these couplings, and the lattice that it is on, if it is on one.
+fn model_of(spins: &Spins) -> Result<(Pairwise, Option<Lattice>), ModelError> {
     let single = |number: f64| number as f32;
     let edge = |(from, to, weight): &(u32, u32, f64)| Edge {
         from: *from,
@@ -110,5 +120,5 @@ fn model_of(spins: &Spins) -> Result<Pairwise, ModelError> {
     };
     let edges: Vec<Edge> = spins.couplings.iter().map(edge).collect();
     let fields = spins.fields.iter().copied().map(single).collect();
-    Ok(Pairwise::ising(&edges, fields)?.with_constant(spins.constant))
+    Pairwise::ising(&edges, fields)?.with_constant(spins.constant).seen_as_lattice()
 }

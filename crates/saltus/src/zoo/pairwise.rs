@@ -1,5 +1,6 @@
 //! Couplings and fields on any graph, read from text files.
 
+use super::file::seen_as;
 use super::{Building, Built};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
@@ -65,12 +66,13 @@ impl PairwiseSpec {
         } else {
             Pairwise::potts(values, &edges, &fields)
         }?;
+        let (model, lattice) = model.seen_as_lattice()?;
         let kind = if values == 2 { "Ising" } else { "Potts" };
         let fields = if self.fields.is_some() { "fields from a file" } else { "no fields" };
         let doubts = doubts(&edges);
         let words =
             format!("{kind} model on the {} edges of {path}, {fields}{doubts}", edges.len());
-        Ok(Built::new(Self::NAME, words, model))
+        Ok(Built::new(Self::NAME, words + &seen_as(lattice), model))
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const ORDER: &[&[&str]] = &[
     &["names", "error", "math", "files"],
     &["space", "rng", "control", "workers", "adjacency", "closeness", "tensor_file"],
+    &["parts"],
     &["balancing", "base"],
     &["model"],
     &["exact"],

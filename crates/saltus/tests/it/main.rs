@@ -13,6 +13,7 @@ mod coverage;
 mod examples;
 mod formats;
 mod imports;
+mod large;
 mod mixed;
 mod models;
 #[cfg(feature = "zarr")]

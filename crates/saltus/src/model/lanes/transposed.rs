@@ -4,7 +4,7 @@ use super::{CHAINS, Lane};
 use crate::math::vectorised;
 
 /// Sites that are turned round together.
-const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 
 /// Values of sixteen chains by site. Within a block of 64 sites, those of the same place in their groups
 /// of eight stand together: then eight groups are turned round in the same instructions.
@@ -62,23 +62,36 @@ impl Transposed {
             #[inline(always)]
             || {
                 for (number, block) in self.values.as_chunks::<BLOCK>().0.iter().enumerate() {
-                    let mut words = [[0u64; CHAINS]; 8];
-                    let bytes = block.as_flattened().as_chunks::<8>().0;
-                    for (word, bytes) in words.as_flattened_mut().iter_mut().zip(bytes) {
-                        *word = u64::from_le_bytes(bytes.map(&map));
-                    }
-                    turn(&mut words);
-                    for (chain, state) in states.chunks_exact_mut(sites).enumerate() {
-                        let words = words[chain % 8].iter().skip(chain / 8).step_by(2);
-                        let row = &mut state[number * BLOCK..];
-                        for (values, word) in row.chunks_mut(8).zip(words) {
-                            values.copy_from_slice(&word.to_le_bytes()[..values.len()]);
+                    let rows = by_chain(block);
+                    for (row, state) in rows.iter().zip(states.chunks_exact_mut(sites)) {
+                        let values = &mut state[number * BLOCK..];
+                        for (value, byte) in values.iter_mut().zip(row) {
+                            *value = map(*byte);
                         }
                     }
                 }
             },
         );
     }
+}
+
+/// What 64 sites, by place, have in each chain, in the order of the sites.
+#[inline(always)]
+pub(crate) fn by_chain(block: &[Lane<u8>; BLOCK]) -> [[u8; BLOCK]; CHAINS] {
+    let mut words = [[0u64; CHAINS]; 8];
+    let bytes = block.as_flattened().as_chunks::<8>().0;
+    for (word, bytes) in words.as_flattened_mut().iter_mut().zip(bytes) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    turn(&mut words);
+    let mut rows = [[0; BLOCK]; CHAINS];
+    for (chain, row) in rows.iter_mut().enumerate() {
+        let words = words[chain % 8].iter().skip(chain / 8).step_by(2);
+        for (values, word) in row.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *values = word.to_le_bytes();
+        }
+    }
+    rows
 }
 
 /// The first 64 bytes of a row in words, zeros behind its end.
