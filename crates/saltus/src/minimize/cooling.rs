@@ -91,55 +91,37 @@ pub(super) struct Heat {
     stops: Vec<Stop>,
 }
 
-/// At one of them: the number of draws, their sum and that of their squares, around a number in their midst.
-#[derive(Clone, Copy, Debug, Default)]
+/// At one of them: the number of steps, and of every chain a number in the midst of its log π, the sum of the differences from it, and of their squares.
+#[derive(Clone, Debug, Default)]
 struct Stop {
     beta: f64,
-    around: f64,
-    draws: f64,
-    sum: f64,
-    squares: f64,
+    steps: f64,
+    chains: Vec<[f64; 3]>,
 }
 
 impl Stop {
-    fn mean(&self) -> f64 {
-        self.around + self.sum / self.draws
-    }
-
-    /// The sum of squared deviations from their mean.
-    fn deviations(&self) -> f64 {
-        self.squares - self.sum * self.sum / self.draws
-    }
-
-    /// β² Var log π.
+    /// β² Var log π within chains: cold ones that stay in different places are not hot.
     fn specific_heat(&self) -> f64 {
-        self.beta * self.beta * self.deviations() / self.draws.max(1.0)
-    }
-
-    /// With the draws of others.
-    fn joined(&self, other: &Self) -> Self {
-        let (draws, apart) = (self.draws + other.draws, other.mean() - self.mean());
-        let mean = self.mean() + apart * other.draws / draws;
-        let squares = self.deviations()
-            + other.deviations()
-            + apart * apart * self.draws * other.draws / draws;
-        Self { beta: self.beta, around: mean, draws, sum: 0.0, squares }
+        let deviations =
+            self.chains.iter().map(|[_, sum, squares]| squares - sum * sum / self.steps);
+        let draws = self.steps * self.chains.len() as f64;
+        self.beta * self.beta * deviations.sum::<f64>() / draws
     }
 }
 
 impl Heat {
     fn begin(&mut self, beta: f64, log_prob: &[f64]) {
-        let around = log_prob.first().copied().filter(|x| x.is_finite()).unwrap_or(0.0);
-        self.stops.push(Stop { beta, around, ..Stop::default() });
+        let midst = |x: &f64| [if x.is_finite() { *x } else { 0.0 }, 0.0, 0.0];
+        self.stops.push(Stop { beta, steps: 0.0, chains: log_prob.iter().map(midst).collect() });
     }
 
     fn see(&mut self, log_prob: &[f64]) {
         if let Some(stop) = self.stops.last_mut() {
-            for log_prob in log_prob {
-                let off = log_prob - stop.around;
-                stop.draws += 1.0;
-                stop.sum += off;
-                stop.squares += off * off;
+            stop.steps += 1.0;
+            for ([midst, sum, squares], log_prob) in stop.chains.iter_mut().zip(log_prob) {
+                let off = log_prob - *midst;
+                *sum += off;
+                *squares += off * off;
             }
         }
     }
@@ -151,7 +133,7 @@ impl Heat {
             return;
         }
         for (stop, other) in self.stops.iter_mut().zip(&other.stops) {
-            *stop = stop.joined(other);
+            stop.chains.extend_from_slice(&other.chains);
         }
     }
 
@@ -169,20 +151,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn specific_heats_are_those_of_all_draws_in_whatever_blocks() {
-        // Two blocks of two chains; the variance of 1, 2, 4, 9 around their mean 4 is 9.5, that of 5, 5, 6, 4 is ½.
-        let blocks = [[[1.0, 2.0], [5.0, 5.0]], [[4.0, 9.0], [6.0, 4.0]]];
+    fn specific_heats_are_of_what_chains_do_and_not_of_where_they_are() {
+        // By block, stop and step: chains come 1, 3 and 9, 7 far, and stand still in different places when they are cold.
+        let blocks = [
+            [[[1.0, 5.0], [3.0, 5.0]], [[0.0, 100.0], [0.0, 100.0]]],
+            [[[4.0, 9.0], [4.0, 7.0]], [[50.0, 20.0], [50.0, 20.0]]],
+        ];
         let mut all = Heat::default();
         for block in blocks {
             let mut heat = Heat::default();
-            for (beta, log_prob) in [0.1, 2.0].into_iter().zip(block) {
-                heat.begin(beta, &log_prob);
-                heat.see(&log_prob);
+            for (beta, steps) in [0.1, 2.0].into_iter().zip(block) {
+                heat.begin(beta, &steps[0]);
+                steps.iter().for_each(|log_prob| heat.see(log_prob));
             }
             all.add(&heat);
         }
         let heats: Vec<f64> = all.stops.iter().map(Stop::specific_heat).collect();
-        assert!((heats[0] - 0.01 * 9.5).abs() < 1e-12 && (heats[1] - 4.0 * 0.5).abs() < 1e-12);
+        // Two chains of four have a variance of one.
+        assert!((heats[0] - 0.01 * 0.5).abs() < 1e-12 && heats[1] == 0.0, "{heats:?}");
         assert_eq!(all.peak(), Some(0.1));
         assert_eq!(Heat::default().peak(), None);
     }
