@@ -21,8 +21,9 @@ ERRORS = 2
 
 
 def judged(folder, dataset, sampler):
-    path = Path(folder) / f"{dataset}-{sampler}-10.json"
-    return json.loads(path.read_text()) if path.exists() else None
+    """What was judged with every sampler at the same budget: ten steps in the first study, short trainings in the later one."""
+    paths = [Path(folder) / f"{dataset}-{sampler}-{budget}.json" for budget in ["10", "short"]]
+    return next((json.loads(path.read_text()) for path in paths if path.exists()), None)
 
 
 def is_usable(one):

@@ -1,71 +1,101 @@
 #!/usr/bin/env bash
-# Deep energy-based models and their rivals, learnt and judged on two cores.
-# Usage: experiments/learning/run.sh FOLDER DATA, with DATA the folder that has the datasets' folders.
+# Deep energy-based models and their rivals, learnt and judged on two cores, in the order of what one wants to know first.
+# Usage: experiments/learning/run.sh FOLDER DATA [NAME…], with DATA the folder that has the datasets' folders.
 #
-# Every cell leaves FOLDER/NAME.json (its likelihood) and is skipped where that exists, so that the same command goes on
-# after a stop. `saltus` must be built with `--features deep`, and `saltus-lab` be there.
+# Every line leaves FOLDER/NAME.json (its likelihood) and is skipped where that exists; a training that was stopped goes on from
+# its checkpoint. So the same command goes on after a kill at any moment, and several of them, one per core, share the work: who
+# begins a line holds its lock. With names, only those lines. `saltus` must be built with `--features deep`, and `saltus-lab` be there.
 set -euo pipefail
 folder=$1 data=$2
+names=" ${*:3} "
 saltus=${SALTUS:-target/release/saltus}
 lab=${SALTUS_LAB:-target/release/saltus-lab}
+threads=${THREADS:-1}
 mkdir -p "$folder"
 
-judge() { # NAME MODEL-FILE DATASET OPTION…
-    "$saltus" ais "$folder/$2" --data "$data" --dataset "$3" "${@:4}" --json --quiet > "$folder/$1.json.part"
-    mv "$folder/$1.json.part" "$folder/$1.json"
+# Whether a line is wanted, not done, and nobody else's; if so it is ours until the script ends or begins another.
+begins() { # NAME
+    [[ $names =~ ^\ *$ || $names == *" $1 "* ]] || return 1
+    [ ! -e "$folder/$1.json" ] || return 1
+    exec 9> "$folder/$1.lock"
+    flock -n 9 || return 1
+    date "+%T $1"
 }
-# Everything but sampler, steps and options is the preset `laptop`.
-deep() { # DATASET SAMPLER STEPS OPTION…
-    local name=$1-$2-$3
-    [ -e "$folder/$name.json" ] && return
-    date "+%T $name"
-    rm -rf "${folder:?}/$name"
-    if "$saltus" train resnet --data "$data" --dataset "$1" --sampler "$2" --steps "$3" "${@:4}" --out "$folder/$name" \
-        --json --quiet > "$folder/$name-training.json" 2> "$folder/$name-training.txt"; then
-        judge "$name" "$name/model.safetensors" "$1" --chains 100 --temperatures 4000
+# What a command prints appears whole or not at all.
+whole() { # FILE COMMAND…
+    "${@:2}" > "$1.part" &&
+        mv "$1.part" "$1"
+}
+judge() { # NAME MODEL-FILE DATASET OPTION…
+    whole "$folder/$1.json" "$saltus" ais "$folder/$2" --data "$data" --dataset "$3" "${@:4}" --threads "$threads" \
+        --checkpoint "$folder/$1.ais" --json --quiet
+}
+# A deep model. What is not said is the preset `laptop`.
+deep() { # NAME DATASET TEMPERATURES OPTION…
+    local name=$1 dataset=$2 temperatures=$3
+    shift 3
+    begins "$name" || return 0
+    if [ -e "$folder/$name/checkpoint.safetensors" ]; then
+        set -- --resume "$folder/$name"
     else
+        set -- --dataset "$dataset" "$@" --force --out "$folder/$name"
+    fi
+    if [ ! -e "$folder/$name-training.json" ] && ! whole "$folder/$name-training.json" "$saltus" train resnet --data "$data" \
+        "$@" --save-every 100 --threads "$threads" --json --quiet 2> "$folder/$name-training.txt"; then
+        grep -q diverged "$folder/$name-training.txt" || exit 1
         # A training that diverges is a result, too.
         printf '{"diverged": true}\n' > "$folder/$name.json"
+        return 0
     fi
+    # What did best on the validation images, if they were looked at.
+    local model=$name/best.safetensors
+    [ -e "$folder/$model" ] || model=$name/model.safetensors
+    judge "$name" "$model" "$dataset" --chains 100 --temperatures "$temperatures"
 }
-machine() {
-    local name=rbm-500
-    [ -e "$folder/$name.json" ] && return
-    date "+%T $name"
-    "$saltus" train rbm --data "$data" --dataset static-mnist --hidden 500 --method pcd --steps 10 --epochs 50 \
-        --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" --json --quiet > "$folder/$name-training.json"
-    judge "$name" "$name.safetensors" static-mnist --temperatures 20000
+# An RBM, or with a bottom RBM the network on it.
+layers() { # NAME TEMPERATURES rbm|dbn OPTION…
+    local name=$1 temperatures=$2 model=$3 from=--force
+    shift 3
+    begins "$name" || return 0
+    [ -e "$folder/$name-checkpoint.safetensors" ] && from=--resume
+    [ -e "$folder/$name-training.json" ] || whole "$folder/$name-training.json" "$saltus" train "$model" --data "$data" \
+        --dataset static-mnist "$@" $from --save-every 500 --threads "$threads" --out "$folder/$name.safetensors" --json --quiet
+    judge "$name" "$name.safetensors" static-mnist --temperatures "$temperatures"
 }
-network() {
-    local name=dbn-500-2000
-    [ -e "$folder/$name.json" ] && return
-    date "+%T $name"
-    "$saltus" train dbn --bottom "$folder/rbm-500.safetensors" --data "$data" --dataset static-mnist --hidden 2000 \
-        --method pcd --steps 10 --epochs 10 --learning-rate 0.0001 --final-learning-rate 0.00001 --force --out "$folder/$name.safetensors" \
-        --json --quiet > "$folder/$name-training.json"
-    judge "$name" "$name.safetensors" static-mnist --temperatures 10000
+autoencoder() { # NAME DATASET OPTION…
+    local name=$1 dataset=$2
+    shift 2
+    begins "$name" || return 0
+    whole "$folder/$name.json" "$lab" train vae --data "$data" --dataset "$dataset" "$@" --warmup 5 --samples 500 --threads "$threads" \
+        --force --out "$folder/$name.safetensors" --json --quiet
 }
-autoencoder() { # DATASET
-    local name=vae-$1
-    [ -e "$folder/$name.json" ] && return
-    date "+%T $name"
-    "$lab" train vae --data "$data" --dataset "$1" --epochs 100 --warmup 20 --patience 20 --samples 500 --force \
-        --out "$folder/$name.safetensors" --json --quiet > "$folder/$name.json.part"
-    mv "$folder/$name.json.part" "$folder/$name.json"
+# Chains that start from independent pixels and go on for long, and where they came to.
+long_run() { # NAME
+    [ -e "$folder/$1.json" ] && [ -e "$folder/$1/model.safetensors" ] || return 0
+    begins "$1-long-run" || return 0
+    whole "$folder/$1-long-run.json" "$saltus" sample resnet --weights "$folder/$1/model.safetensors" --chains 100 --warmup 2000 \
+        --draws 100 --threads "$threads" --mosaic "$folder/$1-long-run.png" --force --json --quiet
 }
 
-# Equal budgets: ten steps of every sampler per iteration.
-for dataset in static-mnist caltech; do
-    for sampler in dlmc pas dmala gwg gibbs; do deep "$dataset" "$sampler" 10; done
+# What all trainings of deep models share.
+common=(--steps 3 --batch 50 --buffer 250 --learning-rate 0.0003 --final-learning-rate 0.00001 --fall cosine --warmup 300)
+deep static-mnist-dlmc static-mnist 2000 "${common[@]}" --sampler dlmc --iterations 7000 --decay 0.999
+layers rbm-500 5000 rbm --hidden 500 --method pcd --steps 5 --epochs 15 --buffer 500 --decay 0.999 --fall cosine \
+    --final-learning-rate 0.00001
+[ ! -e "$folder/rbm-500.json" ] || layers dbn-500-2000 5000 dbn --bottom "$folder/rbm-500.safetensors" --hidden 2000 --method pcd \
+    --steps 5 --epochs 1 --decay 0.99 --learning-rate 0.0001 --final-learning-rate 0.000001
+deep caltech-dlmc caltech 2000 "${common[@]}" --sampler dlmc --iterations 4000 --decay 0.998 \
+    --validate-every 1000 --validation-temperatures 500
+autoencoder hvae-static-mnist static-mnist --levels 2 --epochs 20
+# Five samplers at the same small budget.
+for dataset in static-mnist dynamic-mnist omniglot caltech; do
+    for sampler in dlmc pas dmala gwg gibbs; do
+        deep "$dataset-$sampler-short" "$dataset" 1000 "${common[@]}" --sampler "$sampler" --iterations 1500 --decay 0.99
+    done
 done
-deep omniglot dlmc 10
-deep frey dlmc 10 --iterations 1500
-# The fewest steps that still do.
-for steps in 3 1; do
-    for sampler in dlmc gwg pas dmala; do deep static-mnist "$sampler" "$steps"; done
+for sampler in dlmc gwg pas; do
+    deep "frey-$sampler" frey 1000 "${common[@]}" --sampler "$sampler" --iterations 1500 --decay 0.99
 done
-deep static-mnist gibbs 40
-# Rivals.
-for dataset in static-mnist caltech; do autoencoder "$dataset"; done
-machine
-network
+autoencoder hvae-frey frey --levels 2 --epochs 100
+autoencoder convhvae-static-mnist static-mnist --levels 2 --channels 8 --epochs 2
+for name in static-mnist-dlmc caltech-dlmc dynamic-mnist-dlmc-short omniglot-dlmc-short frey-dlmc; do long_run "$name"; done

@@ -2,6 +2,7 @@
 
 mod dbn;
 pub mod files;
+mod kept;
 mod potts;
 pub mod report;
 #[cfg(feature = "deep")]
@@ -18,9 +19,11 @@ use crate::plot::mosaic::Mosaic;
 use crate::progress::{View, pace};
 use crate::{announce, interrupt, out};
 use files::Files;
+use kept::Kept;
 use report::{LearntFrom, print_json, print_text};
+use saltus::Control;
 use saltus_learn::data::{Coding, DataError, Dataset, Examples, read_examples};
-use saltus_learn::rbm::{RbmSettings, Trained, train_rbm};
+use saltus_learn::rbm::{RbmSettings, RbmTraining, Trained};
 use std::path::Path;
 
 /// Samples that are drawn for their picture, and block Gibbs steps of each.
@@ -104,25 +107,24 @@ fn check(examples: &Examples, settings: &RbmSettings) -> Result<(), Failure> {
 }
 
 fn rbm(arguments: &TrainRbmArguments) -> Result<Finish, Failure> {
-    let TrainRbmArguments { values, training } = arguments;
+    let TrainRbmArguments { values, training: arguments } = arguments;
     let values = values.unwrap_or(2);
-    training.check_moves()?;
-    let settings = training.settings();
-    let files = Files::beside(&training.out, ["samples", "filters"])?;
-    files.check(training.force)?;
-    let (examples, about) = data(training, values)?;
+    arguments.check_moves()?;
+    let settings = arguments.settings();
+    let files = Files::beside(&arguments.out, ["samples", "filters"])?;
+    files.check(arguments.replaces())?;
+    let (examples, about) = data(arguments, values)?;
     check(&examples, &settings)?;
-    announce(&about.heading(&settings), training.json, training.quiet)?;
-    let trained = train(&examples, &settings, training.quiet)?;
+    announce(&about.heading(&settings), arguments.keep.json, arguments.keep.quiet)?;
+    let trained = train(RbmTraining::new(&examples, &settings)?, arguments)?;
     trained.save(&files.model, &about.in_words())?;
     let (count, steps) = SAMPLES;
     let mosaic = Mosaic { rows: about.rows, columns: about.columns };
     let [samples, filters] = &files.pictures;
-    mosaic
-        .of_states(&trained.samples(count, steps)?, values)
-        .write(samples, existing(training.force))?;
-    mosaic.of_filters(&trained.weight(), values).write(filters, existing(training.force))?;
-    finish(&about, &trained, &files.all(), training.json)
+    let existing = existing(arguments.replaces());
+    mosaic.of_states(&trained.samples(count, steps)?, values).write(samples, existing)?;
+    mosaic.of_filters(&trained.weight(), values).write(filters, existing)?;
+    finish(&about, &trained, &files.all(), arguments.keep.json)
 }
 
 /// Prints what came of a training.
@@ -140,20 +142,39 @@ fn finish(
     Ok(if trained.complete { Finish::Complete } else { Finish::Early })
 }
 
-fn train(examples: &Examples, settings: &RbmSettings, quiet: bool) -> Result<Trained, Failure> {
+/// Trains to the end, from where it was stopped if that is wanted.
+fn train(mut training: RbmTraining<'_>, arguments: &TrainingArguments) -> Result<Trained, Failure> {
+    let (every, kept) = (arguments.keep.save_every, Kept::beside(&arguments.out)?);
+    if arguments.resume {
+        let (checkpoint, history) = kept.read()?;
+        training = training.resumed(checkpoint, history)?;
+    }
+    let save = |training: &RbmTraining<'_>| {
+        kept.save(training.history(), training.learner(), "saltus train")
+    };
     interrupt::listen();
-    let mut view = View::new("", quiet);
-    let trained = train_rbm(examples, settings, |progress| {
+    let mut view = View::new("", arguments.keep.quiet).after(training.learner().iteration());
+    while !training.is_complete() {
+        let progress = training.iterate()?;
+        if every.is_some_and(|every| progress.update.is_multiple_of(every)) {
+            save(&training)?;
+        }
         let done = (progress.update, progress.updates);
-        view.tell("training", done, |since| {
+        let told = view.tell("training", done, |since| {
             format!(
                 "{}, reconstruction error {}, free-energy gap {}",
                 pace("updates", done, since),
                 short(progress.latest.reconstruction_error),
                 short(progress.latest.free_energy_gap)
             )
-        })
-    });
+        });
+        if told == Control::Stop {
+            break;
+        }
+    }
     view.finish();
-    Ok(trained?)
+    if every.is_some() || arguments.resume {
+        save(&training)?;
+    }
+    Ok(training.finish()?)
 }

@@ -6,6 +6,7 @@
 //! that rise and fall, averages and checkpoints. [`dbn`] puts one RBM on another, [`data`] reads examples.
 
 pub mod adam;
+mod clock;
 pub mod data;
 pub mod dbn;
 #[doc(hidden)]
@@ -16,6 +17,7 @@ pub mod potts;
 pub mod rbm;
 mod validate;
 
+pub use clock::{Clock, Spent};
 pub use learnable::{Learnable, Means};
 pub use pcd::{
     Buffer, Checkpoint, Fall, Order, Patience, Rate, Report, Start, TrainError, TrainSettings,

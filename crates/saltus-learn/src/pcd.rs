@@ -35,6 +35,7 @@ pub use schedule::{Fall, Patience, Rate};
 pub use settings::{Start, TrainError, TrainSettings};
 
 use crate::adam::{Moments, Step};
+use crate::clock::{Clock, Spent};
 use crate::data::Examples;
 use crate::descent::{CHUNK, descend};
 use crate::learnable::{Learnable, Means};
@@ -45,7 +46,6 @@ use saltus::rng::{Stream, Training as Purpose};
 use saltus::tune::Tuner;
 use saltus::{ChainRng, States, StepFailure, Workers};
 use std::ops::Range;
-use std::time::Instant;
 
 /// A log π that is so many times that of all states being equally likely has nothing to do with data.
 const LARGEST_RATIO: f64 = 100.0;
@@ -89,7 +89,7 @@ pub struct Training<'a, M: Learnable> {
     tuner: Option<Tuner>,
     patience: Patience,
     iteration: usize,
-    seconds: f64,
+    spent: Spent,
     blocks: Vec<SamplerBlock<'a, M>>,
 }
 
@@ -187,7 +187,7 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
             tuner,
             patience: Patience::new(settings.steps),
             iteration: 0,
-            seconds: 0.0,
+            spent: Spent::default(),
             blocks,
             model,
             settings,
@@ -209,9 +209,9 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
         self.iteration >= self.settings.iterations
     }
 
-    /// Wall time of all iterations, before and after it was resumed.
-    pub fn seconds(&self) -> f64 {
-        self.seconds
+    /// What all iterations cost, before and after it was resumed.
+    pub fn spent(&self) -> Spent {
+        self.spent
     }
 
     /// The model with its parameters as they are.
@@ -256,7 +256,7 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
 
     /// Makes one iteration.
     pub fn iterate(&mut self) -> Result<Report, TrainError> {
-        let started = Instant::now();
+        let clock = Clock::start();
         let TrainSettings { batch, seed, .. } = self.settings;
         let iteration = self.iteration + 1;
         let data = match &mut self.source {
@@ -290,8 +290,8 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
         if let Some(tuner) = &mut self.tuner {
             tuner.round(acceptance);
         }
-        let seconds = started.elapsed().as_secs_f64();
-        self.seconds += seconds;
+        let spent = clock.spent();
+        self.spent += spent;
         let report = Report {
             iteration,
             data_log_prob: means.data,
@@ -301,7 +301,7 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
             scale,
             steps: self.patience.steps(),
             learning_rate: rate,
-            seconds,
+            spent,
         };
         self.patience.look(report.energy_gap(), self.settings.most_steps);
         Ok(report)

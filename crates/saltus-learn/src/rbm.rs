@@ -23,22 +23,22 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 mod trained;
+mod training;
 
 pub use gradient::RbmWork;
 pub use reference::reference;
 pub use settings::{Method, RbmSettings};
 pub use statistics::{RbmStatistics, Statistics};
 pub use trained::Trained;
+pub use training::RbmTraining;
 
 use crate::data::Examples;
-use crate::pcd::{TrainError, Training};
-use initial::initial;
-use reconstruct::reconstruction_error;
-use saltus::{Control, Rbm, Workers};
-use serde::Serialize;
+use crate::pcd::TrainError;
+use saltus::Control;
+use serde::{Deserialize, Serialize};
 
 /// How well the RBM did at an update, before its parameters were moved.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RbmReport {
     /// The update, counted from 1.
     pub update: usize,
@@ -60,9 +60,6 @@ pub struct RbmProgress {
     pub latest: RbmReport,
 }
 
-/// Reports per epoch.
-const REPORTS: usize = 20;
-
 /// Trains an RBM; `monitor` is told of every update and may ask to stop.
 ///
 /// The same seed gives the same RBM, byte for byte, for any number of threads.
@@ -71,38 +68,11 @@ pub fn train_rbm(
     settings: &RbmSettings,
     mut monitor: impl FnMut(RbmProgress) -> Control,
 ) -> Result<Trained, TrainError> {
-    let (per_epoch, updates) = settings.updates(examples)?;
-    let workers = Workers::new(settings.threads).map_err(TrainError::Threads)?;
-    let rbm = workers.install(|| initial(examples, settings))?;
-    let mut training: Training<'_, Rbm> =
-        Training::new(examples, rbm, settings.of_learner(updates))?;
-    let mut history: Vec<RbmReport> = Vec::new();
+    let mut training = RbmTraining::new(examples, settings)?;
     while !training.is_complete() {
-        let update = training.iteration() + 1;
-        let often = ((update - 1) % per_epoch).is_multiple_of(per_epoch.div_ceil(REPORTS));
-        let before = (often || update == updates).then(|| training.model().clone());
-        let report = training.iterate()?;
-        if let Some(rbm) = &before {
-            let data = training.data();
-            let error = workers.install(|| reconstruction_error(rbm, data));
-            history.push(RbmReport {
-                update,
-                reconstruction_error: error,
-                free_energy_gap: report.energy_gap(),
-            });
-        }
-        let latest = history[history.len() - 1];
-        if monitor(RbmProgress { update, updates, latest }) == Control::Stop {
+        if monitor(training.iterate()?) == Control::Stop {
             break;
         }
     }
-    Ok(Trained {
-        settings: settings.clone(),
-        updates: training.iteration(),
-        complete: training.is_complete(),
-        history,
-        seconds: training.seconds(),
-        parameters: training.average().to_vec(),
-        rbm: training.averaged()?,
-    })
+    training.finish()
 }

@@ -1,5 +1,6 @@
 //! How likely a model finds examples that it did not learn from, by annealing in both directions.
 
+use crate::clock::Spent;
 use crate::pcd::TrainError;
 use saltus::Control;
 use saltus::Model;
@@ -17,6 +18,9 @@ pub struct Validation {
     pub iteration: usize,
     /// Minutes of training until then.
     pub minutes: f64,
+    /// Minutes that processors computed for it; not in files of before they were counted.
+    #[serde(default)]
+    pub processor_minutes: f64,
     /// Mean log-likelihood of the examples, in nats.
     pub log_likelihood: f64,
     /// Standard error of log Z.
@@ -48,7 +52,7 @@ pub fn validate<M: Model>(
     model: &M,
     states: &[u8],
     settings: &AisSettings,
-    (iteration, seconds): (usize, f64),
+    (iteration, spent): (usize, Spent),
     mut monitor: impl FnMut() -> Control,
 ) -> Result<Option<Validation>, TrainError> {
     let sites = model.space().sites();
@@ -65,7 +69,8 @@ pub fn validate<M: Model>(
     let likelihood = |estimate: Estimate| mean - estimate.log_z;
     Ok(Some(Validation {
         iteration,
-        minutes: seconds / 60.0,
+        minutes: spent.seconds / 60.0,
+        processor_minutes: spent.processor_seconds / 60.0,
         log_likelihood: likelihood(forward),
         log_z_se: forward.standard_error,
         effective_chains: forward.effective_chains,
@@ -85,16 +90,17 @@ mod tests {
         let listed = rbm.enumerate(None, |_, _| Control::Continue).unwrap().unwrap();
         let states: Vec<u8> = (0..40 * 8).map(|at| u8::from(at * 37 % 11 < 5)).collect();
         let settings = AisSettings { chains: 200, temperatures: 300, ..AisSettings::default() };
+        let spent = Spent { seconds: 90.0, processor_seconds: 150.0 };
         let found =
-            validate(&rbm, &states, &settings, (7, 90.0), || Control::Continue).unwrap().unwrap();
+            validate(&rbm, &states, &settings, (7, spent), || Control::Continue).unwrap().unwrap();
         let mean = mean_log_prob(&rbm, &states, None, |_, _| Control::Continue).unwrap().unwrap();
         let exact = mean - listed.log_z();
         let allowed = 5.0 * found.log_z_se.unwrap();
         assert!((found.log_likelihood - exact).abs() < allowed, "{found:?}, exactly {exact}");
-        assert_eq!((found.iteration, found.minutes), (7, 1.5));
+        assert_eq!((found.iteration, found.minutes, found.processor_minutes), (7, 1.5, 2.5));
         assert!(found.effective_chains > 50.0 && found.effective_chains_reverse.is_some());
         assert!(found.score() <= found.log_likelihood);
-        let stopped = validate(&rbm, &states, &settings, (7, 90.0), || Control::Stop).unwrap();
+        let stopped = validate(&rbm, &states, &settings, (7, spent), || Control::Stop).unwrap();
         assert_eq!(stopped, None);
     }
 
@@ -103,6 +109,7 @@ mod tests {
         let of = |iteration, log_likelihood, reverse| Validation {
             iteration,
             minutes: 0.0,
+            processor_minutes: 0.0,
             log_likelihood,
             log_z_se: None,
             effective_chains: 1.0,

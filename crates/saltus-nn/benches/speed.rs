@@ -9,7 +9,7 @@ use saltus_learn::data::Dataset;
 use saltus_learn::data::Examples;
 use saltus_learn::{TrainSettings, Training};
 use saltus_nn::train::Preset;
-use saltus_nn::{Architecture, Base, Cpu, DeepModel, Network, Parameters};
+use saltus_nn::{Architecture, Cpu, DeepModel, Frequencies, Network, Parameters};
 use std::time::Instant;
 
 const BATCH: usize = 100;
@@ -31,7 +31,7 @@ fn main() {
 
 fn measure<N: Network + 'static>(name: &str, width: usize) {
     let architecture = Architecture::new(28, 28, 2, width).unwrap();
-    let base = Base::new(architecture.space(), vec![0.2; 784]).unwrap();
+    let base = Frequencies::new(architecture.space(), vec![0.2; 784]).unwrap();
     let model: DeepModel<N> = DeepModel::new(Parameters::random(architecture, 0), base).unwrap();
     let states: Vec<u8> = (0..BATCH * 784).map(|index| u8::from(index * 7919 % 5 == 0)).collect();
     let block = model.block_size(BATCH);

@@ -1,7 +1,7 @@
 //! Deep models in safetensors files, and why a file is not one.
 
 use crate::architecture::Architecture;
-use crate::base::Base;
+use crate::frequencies::Frequencies;
 use crate::layout::Layer;
 use crate::model::DeepModel;
 use crate::network::Network;
@@ -35,7 +35,7 @@ impl<N: Network> DeepModel<N> {
         if architecture.values() > 2 {
             shape.push(architecture.values());
         }
-        tensors.push((MEAN.to_owned(), Tensor::floats(self.base().mean(), shape)));
+        tensors.push((MEAN.to_owned(), Tensor::floats(self.frequencies().numbers(), shape)));
         let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor.clone()));
         tensor_file::write(path, named, (ABOUT, about)).map_err(|reason| file_error(path, reason))
     }
@@ -77,7 +77,7 @@ fn read<N: Network>(path: &Path) -> Result<DeepModel<N>, String> {
     }
     let reason = |error: ModelError| error.to_string();
     let parameters = Parameters::new(architecture, numbers).map_err(reason)?;
-    let base = Base::new(architecture.space(), mean).map_err(reason)?;
+    let base = Frequencies::new(architecture.space(), mean).map_err(reason)?;
     DeepModel::new(parameters, base).map_err(reason)
 }
 
@@ -125,7 +125,7 @@ mod tests {
             .and_then(|architecture| architecture.with_projection(2))
             .unwrap();
         let mean = vec![0.25; architecture.space().diff_len()];
-        let base = Base::new(architecture.space(), mean).unwrap();
+        let base = Frequencies::new(architecture.space(), mean).unwrap();
         DeepModel::new(Parameters::random(architecture, 4), base).unwrap()
     }
 
@@ -138,7 +138,7 @@ mod tests {
             model.save(&path, "a test").unwrap();
             let found: DeepModel = DeepModel::load(&path).unwrap();
             assert_eq!(found.parameters(), model.parameters());
-            assert_eq!(found.base(), model.base());
+            assert_eq!(found.frequencies().numbers(), model.frequencies().numbers());
             let bytes = std::fs::read(&path).unwrap();
             assert_eq!(Tensors::new(&bytes).unwrap().metadata(ABOUT).as_deref(), Some("a test"));
             assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing else is left");

@@ -72,7 +72,7 @@ impl<N: Network> DeepWork<N> {
                 let Part { work, gradient, value, log_prob } = part;
                 model.network().add_parameter_gradient(states, work, log_prob, gradient)?;
                 *value = log_prob.iter().sum();
-                model.base().add_log_prob(states, log_prob);
+                model.add_base(states, log_prob);
                 Ok::<(), ModelError>(())
             })
             .collect();
@@ -152,9 +152,9 @@ fn mean<N: Network>(parts: &[Part<N>]) -> f64 {
 mod tests {
     use super::*;
     use crate::architecture::Architecture;
-    use crate::base::Base;
     use crate::cpu::Cpu;
     use crate::derivative::derivative;
+    use crate::frequencies::Frequencies;
     use crate::parameters::Parameters;
     use crate::reference::{codes, value};
 
@@ -162,7 +162,7 @@ mod tests {
     fn the_gradient_is_that_of_the_loss_with_the_mean_held() {
         let architecture = Architecture::new(2, 3, 2, 3).unwrap().with_blocks(0).unwrap();
         let parameters = Parameters::random(architecture, 2);
-        let base = Base::new(architecture.space(), vec![0.3; 6]).unwrap();
+        let base = Frequencies::new(architecture.space(), vec![0.3; 6]).unwrap();
         let data = [[0u8, 1, 1, 0, 0, 1], [1, 1, 1, 0, 1, 1], [0, 0, 1, 0, 1, 0]];
         let chains = [[1u8, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1], [1, 0, 1, 0, 1, 1]];
         let mut numbers: Vec<f64> =

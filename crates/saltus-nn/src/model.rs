@@ -1,24 +1,25 @@
 //! A deep energy-based model: a network on top of independent pixels, as something to sample from.
 
 use crate::architecture::Architecture;
-use crate::base::Base;
 use crate::cpu::Cpu;
+use crate::frequencies::Frequencies;
 use crate::network::Network;
 use crate::parameters::Parameters;
+use saltus::math::vectorised;
 use saltus::model::brute_force_diff;
-use saltus::{ChainRng, Differences, Model, ModelError, Space, States};
+use saltus::{Base, ChainRng, Differences, Model, ModelError, Space, States};
 
-/// log π(x) = network(x) + log p(x), up to a constant, with p the [`Base`] of independent pixels.
+/// log π(x) = network(x) + log p(x), up to a constant, with p independent pixels of these [`Frequencies`].
 ///
 /// Differences are first-order estimates from the gradient at the state, one evaluation for all
 /// sites; Metropolis–Hastings makes samplers exact. Exact differences are found by trying all.
 ///
 /// ```
 /// use saltus::{Model, Settings, run};
-/// use saltus_nn::{Architecture, Base, DeepModel, Parameters};
+/// use saltus_nn::{Architecture, DeepModel, Frequencies, Parameters};
 /// let architecture = Architecture::new(6, 6, 2, 8)?.with_blocks(1)?;
-/// let base = Base::new(architecture.space(), vec![0.3; 36])?;
-/// let model: DeepModel = DeepModel::new(Parameters::random(architecture, 1), base)?;
+/// let frequencies = Frequencies::new(architecture.space(), vec![0.3; 36])?;
+/// let model: DeepModel = DeepModel::new(Parameters::random(architecture, 1), frequencies)?;
 /// let settings = Settings { chains: 4, warmup: 50, draws: 50, ..Settings::default() };
 /// let outcome = run::sample(&model, settings)?;
 /// assert!(outcome.acceptance > 0.2);
@@ -28,7 +29,7 @@ use saltus::{ChainRng, Differences, Model, ModelError, Space, States};
 pub struct DeepModel<N = Cpu> {
     space: Space,
     parameters: Parameters,
-    base: Base,
+    frequencies: Frequencies,
     network: N,
 }
 
@@ -50,9 +51,9 @@ struct Followed {
 }
 
 impl<N: Network> DeepModel<N> {
-    /// A network with these parameters on that base.
-    pub fn new(parameters: Parameters, base: Base) -> Result<Self, ModelError> {
-        let space = parameters.architecture().space();
+    /// A network with these parameters on pixels of these frequencies.
+    pub fn new(parameters: Parameters, frequencies: Frequencies) -> Result<Self, ModelError> {
+        let (space, base) = (parameters.architecture().space(), frequencies.base());
         if *base.space() != space {
             return Err(ModelError::Invalid(format!(
                 "a network for {} sites of {} values cannot stand on a base of {} sites of {}",
@@ -62,7 +63,7 @@ impl<N: Network> DeepModel<N> {
                 base.space().values()
             )));
         }
-        Ok(Self { space, network: N::new(&parameters)?, parameters, base })
+        Ok(Self { space, network: N::new(&parameters)?, parameters, frequencies })
     }
 
     /// The parameters of its network.
@@ -75,9 +76,9 @@ impl<N: Network> DeepModel<N> {
         *self.parameters.architecture()
     }
 
-    /// The distribution it stands on.
-    pub fn base(&self) -> &Base {
-        &self.base
+    /// The frequencies of the pixels it stands on.
+    pub fn frequencies(&self) -> &Frequencies {
+        &self.frequencies
     }
 
     /// Its network.
@@ -88,7 +89,7 @@ impl<N: Network> DeepModel<N> {
     /// The same with other parameters.
     pub fn with_numbers(&self, numbers: &[f32]) -> Result<Self, ModelError> {
         let parameters = Parameters::new(*self.parameters.architecture(), numbers.to_vec())?;
-        Self::new(parameters, self.base.clone())
+        Self::new(parameters, self.frequencies.clone())
     }
 
     /// Changes the parameters of its network.
@@ -97,10 +98,17 @@ impl<N: Network> DeepModel<N> {
         self.network.set_parameters(&self.parameters);
     }
 
+    /// Adds the logarithms of the probabilities of states under independent pixels.
+    pub(crate) fn add_base(&self, states: States<'_>, log_prob: &mut [f64]) {
+        for (state, log_prob) in states.rows().zip(log_prob) {
+            *log_prob += self.frequencies.base().log_prob(state);
+        }
+    }
+
     fn log_prob_of(&self, state: &[u8], work: &mut N::Workspace) -> Result<f64, ModelError> {
         let mut log_prob = [0.0];
         self.network.values(States::new(state, state.len()), work, &mut log_prob)?;
-        Ok(log_prob[0] + self.base.log_prob(state))
+        Ok(log_prob[0] + self.frequencies.base().log_prob(state))
     }
 }
 
@@ -122,7 +130,7 @@ impl<N: Network> Model for DeepModel<N> {
         log_prob: &mut [f64],
     ) -> Result<(), ModelError> {
         self.network.values(states, &mut cache.work, log_prob)?;
-        self.base.add_log_prob(states, log_prob);
+        self.add_base(states, log_prob);
         Ok(())
     }
 
@@ -139,10 +147,9 @@ impl<N: Network> Model for DeepModel<N> {
             return brute_force_diff(self, states, cache, log_prob, diff);
         }
         self.network.values_and_gradients(states, &mut cache.work, log_prob, diff)?;
-        self.base.add_log_prob(states, log_prob);
+        self.add_base(states, log_prob);
         for (state, diff) in states.rows().zip(diff.chunks_exact_mut(self.space.diff_len())) {
-            to_differences(&self.space, state, diff);
-            self.base.add_diff(state, diff);
+            to_differences(self.frequencies.base(), state, diff);
         }
         Ok(())
     }
@@ -207,11 +214,11 @@ impl<N: Network> Model for DeepModel<N> {
     }
 
     fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {
-        self.base.draw(rng, state);
+        self.frequencies.base().draw(rng, state);
     }
 
-    fn base(&self) -> saltus::Base {
-        self.base.independent()
+    fn base(&self) -> Base {
+        self.frequencies.base().clone()
     }
 
     fn block_size(&self, chains: usize) -> usize {
@@ -219,21 +226,29 @@ impl<N: Network> Model for DeepModel<N> {
     }
 }
 
-/// Turns the gradient at the codes of a state into first-order differences.
-fn to_differences(space: &Space, state: &[u8], diff: &mut [f32]) {
+/// Turns the gradient of a network at the codes of a state into first-order differences of network and base.
+fn to_differences(base: &Base, state: &[u8], diff: &mut [f32]) {
+    let (space, logs) = (base.space(), base.log_weights());
     if space.is_binary() {
-        for (value, diff) in state.iter().zip(diff) {
-            *diff = if *value == 0 { *diff } else { -*diff };
+        for ((value, diff), log) in state.iter().zip(diff).zip(logs) {
+            let change = *diff + log;
+            *diff = if *value == 0 { change } else { -change };
         }
         return;
     }
     let sites = space.sites();
-    let own: Vec<f32> = state
-        .iter()
-        .enumerate()
-        .map(|(site, value)| diff[usize::from(*value) * sites + site])
-        .collect();
-    for plane in diff.chunks_exact_mut(sites) {
-        plane.iter_mut().zip(&own).for_each(|(diff, own)| *diff -= own);
-    }
+    let own = state.iter().enumerate().map(|(site, value)| usize::from(*value) * sites + site);
+    let own: Vec<f32> = own.map(|at| diff[at] + logs[at]).collect();
+    // In one pass: tables of many values do not stay in the cache.
+    vectorised(
+        #[inline(always)]
+        || {
+            let planes = diff.chunks_exact_mut(sites).zip(logs.chunks_exact(sites));
+            for (diff, logs) in planes {
+                for ((diff, log), own) in diff.iter_mut().zip(logs).zip(&own) {
+                    *diff = (*diff + log) - own;
+                }
+            }
+        },
+    );
 }

@@ -24,7 +24,7 @@
 mod tests;
 
 use crate::architecture::Architecture;
-use crate::base::Base;
+use crate::frequencies::Frequencies;
 use crate::model::DeepModel;
 use crate::network::Network;
 use crate::parameters::Parameters;
@@ -44,7 +44,7 @@ impl<N: Network> DeepModel<N> {
         examples: &Examples,
         seed: u64,
     ) -> Result<Self, ModelError> {
-        Self::new(Parameters::random(architecture, seed), Base::of_examples(examples))
+        Self::new(Parameters::random(architecture, seed), Frequencies::of_examples(examples))
     }
 }
 

@@ -1,10 +1,9 @@
 //! What can be written after `saltus train potts`.
 
-use super::SamplerArguments;
+use super::{KeepArguments, LearnerArguments};
 use crate::parse;
 use clap::Args;
 use saltus::{Method, Sampler};
-use saltus_learn::Fall;
 use saltus_learn::potts::PottsSettings;
 use std::path::PathBuf;
 
@@ -31,10 +30,7 @@ pub struct TrainPottsArguments {
     #[arg(long, value_name = "NAME", help_heading = TRAINING)]
     pub sampler: Option<Method>,
     #[command(flatten)]
-    pub moves: SamplerArguments,
-    /// Steps of every chain per iteration [default: 10]
-    #[arg(long, value_name = "K", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub steps: Option<usize>,
+    pub learner: LearnerArguments,
     /// Chains, which go on from iteration to iteration [default: 2000]
     #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub chains: Option<usize>,
@@ -44,27 +40,9 @@ pub struct TrainPottsArguments {
     /// End when the connected correlations of the chains have this correlation with those of the data
     #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub target: Option<f64>,
-    /// Adam's learning rate [default: 0.05]
-    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub learning_rate: Option<f64>,
     /// What Adam adds to the usual size of a gradient [default: 1]: smaller ones are followed in proportion
     #[arg(long, value_name = "E", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
-    /// Learning rate of the last iteration [default: a fifteenth of the first]
-    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub final_learning_rate: Option<f64>,
-    /// How the learning rate falls [default: cosine]: linear, cosine or geometric
-    #[arg(long, value_name = "NAME", help_heading = TRAINING)]
-    pub fall: Option<Fall>,
-    /// What is kept of the average of the parameters at every iteration [default: 0.9]
-    #[arg(long, value_name = "D", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub decay: Option<f64>,
-    /// Seed of everything that is drawn [default: 0]
-    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::seed, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Threads [default: one per processor]; results do not depend on it
-    #[arg(long, value_name = "T", help_heading = TRAINING, value_parser = parse::threads, allow_negative_numbers = true)]
-    pub threads: Option<usize>,
     /// File of the parameters, as adabmDCA writes them, which `saltus sample FILE` reads; samples, history and
     /// checkpoint are put beside it
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
@@ -72,40 +50,30 @@ pub struct TrainPottsArguments {
     /// Go on with what --out has begun, with the same settings; only --iterations, --target and --threads may be others
     #[arg(long, help_heading = OUTPUT, conflicts_with = "force")]
     pub resume: bool,
-    /// Iterations between two checkpoints [default: 100]
-    #[arg(long, value_name = "N", help_heading = OUTPUT, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub save_every: Option<usize>,
-    /// Replace files that exist
-    #[arg(long, help_heading = OUTPUT)]
-    pub force: bool,
-    /// Print one JSON object
-    #[arg(long, help_heading = OUTPUT)]
-    pub json: bool,
-    /// No progress
-    #[arg(long, help_heading = OUTPUT)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub keep: KeepArguments,
 }
 
 impl TrainPottsArguments {
     /// The settings of the training.
     pub fn settings(&self) -> PottsSettings {
         let default = PottsSettings::default();
-        let sampler: Sampler = self.moves.sampler(self.sampler.unwrap_or(Method::Gibbs));
+        let sampler: Sampler = self.learner.moves.sampler(self.sampler.unwrap_or(Method::Gibbs));
         PottsSettings {
             sampler,
-            steps: self.steps.unwrap_or(default.steps),
+            steps: self.learner.steps.unwrap_or(default.steps),
             chains: self.chains.unwrap_or(default.chains),
             iterations: self.iterations.unwrap_or(default.iterations),
             target: self.target,
             identity: self.identity.unwrap_or(default.identity),
             pseudocount: self.pseudocount,
-            learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
+            learning_rate: self.learner.learning_rate.unwrap_or(default.learning_rate),
             epsilon: self.epsilon.unwrap_or(default.epsilon),
-            final_learning_rate: self.final_learning_rate,
-            fall: self.fall.unwrap_or(default.fall),
-            decay: self.decay.unwrap_or(default.decay),
-            seed: self.seed.unwrap_or(default.seed),
-            threads: self.threads,
+            final_learning_rate: self.learner.final_learning_rate,
+            fall: self.learner.fall.unwrap_or(default.fall),
+            decay: self.learner.decay.unwrap_or(default.decay),
+            seed: self.learner.seed.unwrap_or(default.seed),
+            threads: self.learner.threads,
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What can be written after `saltus train resnet`.
 
-use super::{SamplerArguments, dataset};
+use super::{BatchArguments, KeepArguments, LearnerArguments, dataset};
 use crate::parse;
 use clap::Args;
 use saltus::Method;
 use saltus::names::unknown;
+use saltus_learn::TrainSettings;
 use saltus_learn::data::Dataset;
-use saltus_learn::{Fall, TrainSettings};
 use saltus_nn::train::Preset;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -49,45 +49,15 @@ pub struct TrainResnetArguments {
     #[arg(long, value_name = "NAME", help_heading = TRAINING)]
     pub sampler: Option<Method>,
     #[command(flatten)]
-    pub moves: SamplerArguments,
-    /// Steps of every chain per iteration [default: as the preset says for dataset and sampler]
-    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub steps: Option<usize>,
-    /// Steps that there may be at most [default: no more]: a quarter more whenever the mean energy gap over 500
-    /// iterations is beyond one nat
-    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub max_steps: Option<usize>,
+    pub learner: LearnerArguments,
+    #[command(flatten)]
+    pub batches: BatchArguments,
     /// Updates of the parameters [default: 2000, paper 50000]
     #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub iterations: Option<usize>,
-    /// Images per iteration, and chains [default: 100]
-    #[arg(long, value_name = "B", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub batch: Option<usize>,
-    /// Chains in the replay buffer [default: 500, paper 10000, small sets 1000]
-    #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub buffer: Option<usize>,
-    /// Adam's learning rate after the warm-up [default: 0.0003, of frey and
-    /// histopathology 0.0001; paper 0.0001]
-    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub learning_rate: Option<f64>,
-    /// Learning rate of the last iteration [default: the same]
-    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub final_learning_rate: Option<f64>,
-    /// How the learning rate falls after the warm-up [default: linear]: linear, cosine or geometric
-    #[arg(long, value_name = "NAME", help_heading = TRAINING)]
-    pub fall: Option<Fall>,
     /// Iterations during which the learning rate rises [default: 300, paper 10000]
     #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::count, allow_negative_numbers = true)]
     pub warmup: Option<usize>,
-    /// What is kept of the average of the parameters at every iteration [default: 0.99, paper 0.999]
-    #[arg(long, value_name = "D", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub decay: Option<f64>,
-    /// Seed of everything that is drawn [default: 0]
-    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::seed, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Threads [default: one per processor]; results do not depend on it
-    #[arg(long, value_name = "T", help_heading = TRAINING, value_parser = parse::threads, allow_negative_numbers = true)]
-    pub threads: Option<usize>,
     /// What computes the network [default: cpu, on --resume what did before]: cpu, loops of our own;
     /// or burn, which can be built for a GPU
     #[arg(long, value_name = "cpu|burn", help_heading = TRAINING)]
@@ -117,18 +87,8 @@ pub struct TrainResnetArguments {
         ]
     )]
     pub resume: Option<PathBuf>,
-    /// Iterations between two checkpoints, each with a picture of samples [default: 500]
-    #[arg(long, value_name = "N", help_heading = OUTPUT, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub save_every: Option<usize>,
-    /// Replace a training that is in the folder
-    #[arg(long, help_heading = OUTPUT)]
-    pub force: bool,
-    /// Print one JSON object
-    #[arg(long, help_heading = OUTPUT)]
-    pub json: bool,
-    /// No progress
-    #[arg(long, help_heading = OUTPUT)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub keep: KeepArguments,
 }
 
 /// What computes the network.
@@ -157,26 +117,26 @@ impl FromStr for Backend {
 impl TrainResnetArguments {
     /// What to say if --weight is of no use.
     pub fn unused_weight(&self) -> Option<String> {
-        self.moves.unused_weight(self.sampler.unwrap_or_default())
+        self.learner.moves.unused_weight(self.sampler.unwrap_or_default())
     }
 
     /// The settings of a training on a dataset.
     pub fn settings(&self, dataset: &Dataset) -> TrainSettings {
-        let sampler = self.moves.sampler(self.sampler.unwrap_or_default());
+        let sampler = self.learner.moves.sampler(self.sampler.unwrap_or_default());
         let preset = self.preset.unwrap_or_default().settings(dataset, sampler);
         TrainSettings {
-            steps: self.steps.unwrap_or(preset.steps),
+            steps: self.learner.steps.unwrap_or(preset.steps),
             iterations: self.iterations.unwrap_or(preset.iterations),
-            batch: self.batch.unwrap_or(preset.batch),
-            buffer: self.buffer.unwrap_or(preset.buffer),
-            learning_rate: self.learning_rate.unwrap_or(preset.learning_rate),
+            batch: self.batches.batch.unwrap_or(preset.batch),
+            buffer: self.batches.buffer.unwrap_or(preset.buffer),
+            learning_rate: self.learner.learning_rate.unwrap_or(preset.learning_rate),
             warmup: self.warmup.unwrap_or(preset.warmup),
-            decay: self.decay.unwrap_or(preset.decay),
-            final_learning_rate: self.final_learning_rate,
-            fall: self.fall.unwrap_or_default(),
-            most_steps: self.max_steps,
-            seed: self.seed.unwrap_or(preset.seed),
-            threads: self.threads,
+            decay: self.learner.decay.unwrap_or(preset.decay),
+            final_learning_rate: self.learner.final_learning_rate,
+            fall: self.learner.fall.unwrap_or_default(),
+            most_steps: self.batches.max_steps,
+            seed: self.learner.seed.unwrap_or(preset.seed),
+            threads: self.learner.threads,
             ..preset
         }
     }

@@ -1,12 +1,11 @@
 //! What can be written after `saltus train`.
 
-use super::{SamplerArguments, TrainPottsArguments};
+use super::{BatchArguments, KeepArguments, LearnerArguments, TrainPottsArguments};
 use crate::failure::Failure;
 use crate::moved::MovedArguments;
 use crate::parse;
 use clap::{Args, Subcommand, ValueEnum};
 use saltus::Method as Moves;
-use saltus_learn::Fall;
 use saltus_learn::data::{Binarisation, Dataset};
 use saltus_learn::rbm::{Method, RbmSettings};
 use std::path::PathBuf;
@@ -99,53 +98,20 @@ pub struct TrainingArguments {
     #[arg(long, value_name = "NAME", help_heading = TRAINING, value_parser = moves)]
     pub sampler: Option<RbmMoves>,
     #[command(flatten)]
-    pub moves: SamplerArguments,
-    /// Steps of every chain per update [default: 100]
-    #[arg(long, value_name = "K", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub steps: Option<usize>,
-    /// Steps that there may be at most [default: no more]: a quarter more whenever the mean free-energy gap over
-    /// 500 updates is beyond one nat
-    #[arg(long, value_name = "K", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub max_steps: Option<usize>,
-    /// Chains that pcd keeps [default: as many as a batch has]
-    #[arg(long, value_name = "N", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub buffer: Option<usize>,
+    pub learner: LearnerArguments,
+    #[command(flatten)]
+    pub batches: BatchArguments,
     /// Times that every image is looked at [default: 1]
     #[arg(long, value_name = "E", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub epochs: Option<usize>,
-    /// Images per update, and chains [default: 100]
-    #[arg(long, value_name = "B", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
-    pub batch: Option<usize>,
-    /// Adam's learning rate [default: 0.001]
-    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub learning_rate: Option<f64>,
-    /// Learning rate of the last update [default: the same]
-    #[arg(long, value_name = "R", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub final_learning_rate: Option<f64>,
-    /// How the learning rate falls [default: linear]: linear, cosine or geometric
-    #[arg(long, value_name = "NAME", help_heading = TRAINING)]
-    pub fall: Option<Fall>,
-    /// What is kept of the average of the parameters at every update [default: 0, the last ones are taken]
-    #[arg(long, value_name = "D", help_heading = TRAINING, value_parser = parse::finite, allow_negative_numbers = true)]
-    pub decay: Option<f64>,
-    /// Seed of the initial weights, the order of the images and the chains [default: 0]
-    #[arg(long, value_name = "S", help_heading = TRAINING, value_parser = parse::seed, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Threads [default: one per processor]; results do not depend on it
-    #[arg(long, value_name = "T", help_heading = TRAINING, value_parser = parse::threads, allow_negative_numbers = true)]
-    pub threads: Option<usize>,
     /// File of what was learnt (safetensors); pictures are put beside it
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub out: PathBuf,
-    /// Replace files that exist
-    #[arg(long, help_heading = OUTPUT)]
-    pub force: bool,
-    /// Print one JSON object
-    #[arg(long, help_heading = OUTPUT)]
-    pub json: bool,
-    /// No progress
-    #[arg(long, help_heading = OUTPUT)]
-    pub quiet: bool,
+    /// Go on with what --out has begun by --save-every, with the same settings; only --epochs and --threads may be others
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "force")]
+    pub resume: bool,
+    #[command(flatten)]
+    pub keep: KeepArguments,
 }
 
 /// What moves the chains of an RBM.
@@ -191,7 +157,7 @@ impl From<BinariseArgument> for Binarisation {
 impl TrainingArguments {
     /// Fails if something is said about a sampler, but none is named.
     pub fn check_moves(&self) -> Result<(), Failure> {
-        match (self.sampler, self.moves.given()) {
+        match (self.sampler, self.learner.moves.given()) {
             (None | Some(RbmMoves::Layers), Some(option)) => Err(Failure::Usage(format!(
                 "{option} is about a sampler: name one by --sampler, such as dlmc"
             ))),
@@ -199,27 +165,33 @@ impl TrainingArguments {
         }
     }
 
+    /// Whether files that exist are replaced: those of a training that goes on are its own.
+    pub fn replaces(&self) -> bool {
+        self.keep.force || self.resume
+    }
+
     /// The settings of the training.
     pub fn settings(&self) -> RbmSettings {
         let default = RbmSettings::default();
+        let LearnerArguments { moves, .. } = &self.learner;
         RbmSettings {
             hidden: self.hidden.unwrap_or(default.hidden),
             method: self.method.unwrap_or(default.method),
-            steps: self.steps.unwrap_or(default.steps),
+            steps: self.learner.steps.unwrap_or(default.steps),
             epochs: self.epochs.unwrap_or(default.epochs),
-            batch: self.batch.unwrap_or(default.batch),
-            learning_rate: self.learning_rate.unwrap_or(default.learning_rate),
-            final_learning_rate: self.final_learning_rate,
-            fall: self.fall.unwrap_or_default(),
-            decay: self.decay.unwrap_or(default.decay),
+            batch: self.batches.batch.unwrap_or(default.batch),
+            learning_rate: self.learner.learning_rate.unwrap_or(default.learning_rate),
+            final_learning_rate: self.learner.final_learning_rate,
+            fall: self.learner.fall.unwrap_or_default(),
+            decay: self.learner.decay.unwrap_or(default.decay),
             sampler: match self.sampler {
-                Some(RbmMoves::By(method)) => Some(self.moves.sampler(method)),
+                Some(RbmMoves::By(method)) => Some(moves.sampler(method)),
                 None | Some(RbmMoves::Layers) => None,
             },
-            most_steps: self.max_steps,
-            buffer: self.buffer,
-            seed: self.seed.unwrap_or(default.seed),
-            threads: self.threads,
+            most_steps: self.batches.max_steps,
+            buffer: self.batches.buffer,
+            seed: self.learner.seed.unwrap_or(default.seed),
+            threads: self.learner.threads,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The files that a training leaves: the model, and pictures beside it.
 
+use super::kept::beside;
 use crate::failure::Failure;
 use saltus::files::check_writable;
 use std::path::{Path, PathBuf};
@@ -13,15 +14,12 @@ pub struct Files<const PICTURES: usize> {
 impl<const PICTURES: usize> Files<PICTURES> {
     /// A model of that name, and pictures of these things beside it.
     pub fn beside(model: &Path, pictures: [&str; PICTURES]) -> Result<Self, Failure> {
-        let Some(stem) = model.file_stem() else {
-            return Err(Failure::Usage(format!("--out {} is not a file", model.display())));
-        };
-        let picture = |what: &str| {
-            let mut name = stem.to_owned();
-            name.push(format!("-{what}.png"));
-            model.with_file_name(name)
-        };
-        Ok(Self { model: model.to_path_buf(), pictures: pictures.map(picture) })
+        let found = pictures.map(|what| beside(model, &format!("-{what}.png")));
+        let mut pictures = std::array::from_fn(|_| PathBuf::new());
+        for (picture, found) in pictures.iter_mut().zip(found) {
+            *picture = found?;
+        }
+        Ok(Self { model: model.to_path_buf(), pictures })
     }
 
     /// All of them, the model first.

@@ -6,13 +6,13 @@ use crate::memory::check_bytes;
 use crate::number::short;
 use crate::progress::{View, pace};
 use crate::table::{finish, plain_table, wrap};
-use crate::train::report::some;
+use crate::train::kept::{Kept, beside, write};
+use crate::train::report::{cost, some};
 use crate::{announce, interrupt};
 use comfy_table::CellAlignment;
 use saltus::Control;
-use saltus::files::{Durability, atomic_write, check_writable};
+use saltus::files::check_writable;
 use saltus::zoo::read::bytes_of;
-use saltus_learn::Checkpoint;
 use saltus_learn::data::{Coding, read_examples};
 use saltus_learn::potts::{
     Alignment, PottsReport, PottsSettings, PottsTraining, TrainedPotts, fasta, parameters_text,
@@ -30,30 +30,21 @@ const PER_PARAMETER: f64 = 4.0 * 9.0 + 8.0 * 3.0;
 struct Files {
     parameters: PathBuf,
     samples: PathBuf,
-    history: PathBuf,
-    checkpoint: PathBuf,
+    kept: Kept,
 }
 
 impl Files {
     fn beside(out: &Path) -> Result<Self, Failure> {
-        let Some(stem) = out.file_stem() else {
-            return Err(Failure::Usage(format!("--out {} is not a file", out.display())));
-        };
-        let beside = |what: &str| {
-            let mut name = stem.to_owned();
-            name.push(what);
-            out.with_file_name(name)
-        };
         Ok(Self {
+            samples: beside(out, "-samples.fasta")?,
+            kept: Kept::beside(out)?,
             parameters: out.to_path_buf(),
-            samples: beside("-samples.fasta"),
-            history: beside("-history.csv"),
-            checkpoint: beside("-checkpoint.safetensors"),
         })
     }
 
     fn all(&self) -> [&Path; 4] {
-        [&self.parameters, &self.samples, &self.history, &self.checkpoint].map(PathBuf::as_path)
+        let Kept { history, checkpoint } = &self.kept;
+        [&self.parameters, &self.samples, history, checkpoint].map(PathBuf::as_path)
     }
 
     /// Fails before the work, not after it, if the files could not be put there.
@@ -76,51 +67,31 @@ impl Files {
         Ok(())
     }
 
-    /// What was seen before a checkpoint.
-    fn read_history(&self) -> Result<Vec<PottsReport>, Failure> {
-        let failed = |error: csv::Error| {
-            Failure::Failed(format!("{}: cannot be read: {error}", self.history.display()))
-        };
-        let mut reader = csv::Reader::from_path(&self.history).map_err(failed)?;
-        reader.deserialize().collect::<Result<_, _>>().map_err(failed)
-    }
-
     fn save(&self, training: &PottsTraining) -> Result<(), Failure> {
-        let failed = |error: String| {
-            Failure::Failed(format!("{}: cannot be written: {error}", self.history.display()))
-        };
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for report in training.history() {
-            writer.serialize(report).map_err(|error| failed(error.to_string()))?;
-        }
-        let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
-        write(&self.history, &bytes)?;
-        // Last, because the history is cut back to it.
-        Ok(training.learner().save(&self.checkpoint, "saltus train potts")?)
+        self.kept.save(training.history(), training.learner(), "saltus train potts")
     }
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    atomic_write(path, bytes, Durability::Now)
-        .map_err(|error| Failure::Failed(format!("{}: cannot be written: {error}", path.display())))
 }
 
 /// Learns and prints.
 pub fn run(arguments: &TrainPottsArguments) -> Result<Finish, Failure> {
     let settings = arguments.settings();
     let files = Files::beside(&arguments.out)?;
-    files.check(arguments.force || arguments.resume)?;
+    files.check(arguments.keep.force || arguments.resume)?;
     let alignment = read(arguments)?;
     check_memory(&alignment, &settings)?;
     let mut training = PottsTraining::new(&alignment, &settings)?;
     if arguments.resume {
-        let checkpoint = Checkpoint::read(&files.checkpoint)?;
-        training = training.resumed(checkpoint, files.read_history()?)?;
+        let (checkpoint, history) = files.kept.read()?;
+        training = training.resumed(checkpoint, history)?;
     }
-    announce(&heading(arguments, &alignment, &training), arguments.json, arguments.quiet)?;
+    announce(
+        &heading(arguments, &alignment, &training),
+        arguments.keep.json,
+        arguments.keep.quiet,
+    )?;
     interrupt::listen();
-    let every = arguments.save_every.unwrap_or(SAVE_EVERY);
-    let mut view = View::new("", arguments.quiet).after(training.learner().iteration());
+    let every = arguments.keep.save_every.unwrap_or(SAVE_EVERY);
+    let mut view = View::new("", arguments.keep.quiet).after(training.learner().iteration());
     let mut end = Finish::Complete;
     while !training.is_complete() {
         let progress = training.iterate()?;
@@ -148,7 +119,7 @@ pub fn run(arguments: &TrainPottsArguments) -> Result<Finish, Failure> {
     write(&files.parameters, parameters_text(&trained.model, letters).as_bytes())?;
     let samples = fasta(&trained.chains, &trained.log_probs()?, letters);
     write(&files.samples, samples.as_bytes())?;
-    match arguments.json {
+    match arguments.keep.json {
         true => print_json(arguments, &alignment, &settings, &trained, &files)?,
         false => print_text(&trained, &files)?,
     }
@@ -229,6 +200,7 @@ struct Json<'a> {
     iterations: usize,
     complete: bool,
     seconds: f64,
+    processor_seconds: f64,
     pearson: Option<f64>,
     energy_gap: Option<f64>,
     history: &'a [PottsReport],
@@ -254,7 +226,8 @@ fn print_json(
         settings,
         iterations: trained.iterations,
         complete: trained.complete,
-        seconds: trained.seconds,
+        seconds: trained.spent.seconds,
+        processor_seconds: trained.spent.processor_seconds,
         pearson: last.map(|report| report.pearson),
         energy_gap: last.map(|report| report.energy_gap),
         history: &trained.history,
@@ -269,7 +242,7 @@ fn print_json(
 fn print_text(trained: &TrainedPotts, files: &Files) -> Result<(), Failure> {
     let mut out = crate::out::stdout();
     let stopped = if trained.complete { "" } else { ", stopped early" };
-    writeln!(out, "{} iterations in {:.1} s{stopped}\n", trained.iterations, trained.seconds)?;
+    writeln!(out, "{} iterations in {}{stopped}\n", trained.iterations, cost(trained.spent))?;
     let mut table = plain_table();
     table.set_header(["iteration", "correlation", "energy gap", "seconds"]);
     for report in some(&trained.history) {

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::number::short;
 use crate::table::{finish, plain_table, wrap};
 use comfy_table::CellAlignment;
+use saltus_learn::Spent;
 use saltus_learn::data::{Binarisation, Dataset};
 use saltus_learn::rbm::{RbmReport, RbmSettings, RbmStatistics, Statistics, Trained, reference};
 use serde::Serialize;
@@ -97,6 +98,7 @@ struct Json<'a> {
     updates: usize,
     complete: bool,
     seconds: f64,
+    processor_seconds: f64,
     reconstruction_error: Option<f64>,
     free_energy_gap: Option<f64>,
     history: &'a [RbmReport],
@@ -131,7 +133,8 @@ pub fn print_json(about: &LearntFrom, trained: &Trained, files: &[&Path]) -> Res
         seed: settings.seed,
         updates: trained.updates,
         complete: trained.complete,
-        seconds: trained.seconds,
+        seconds: trained.spent.seconds,
+        processor_seconds: trained.spent.processor_seconds,
         reconstruction_error: last.map(|report| report.reconstruction_error),
         free_energy_gap: last.map(|report| report.free_energy_gap),
         history: &trained.history,
@@ -149,7 +152,7 @@ pub fn print_json(about: &LearntFrom, trained: &Trained, files: &[&Path]) -> Res
 pub fn print_text(about: &LearntFrom, trained: &Trained, files: &[&Path]) -> Result<(), Failure> {
     let mut out = crate::out::stdout();
     let stopped = if trained.complete { "" } else { ", stopped early" };
-    writeln!(out, "{} updates in {:.1} s{stopped}\n", trained.updates, trained.seconds)?;
+    writeln!(out, "{} updates in {}{stopped}\n", trained.updates, cost(trained.spent))?;
     writeln!(out, "{}", course(&trained.history))?;
     let statistics = trained.statistics();
     writeln!(out, "{}", parameters(&statistics, about.reference(trained).as_ref()))?;
@@ -158,6 +161,11 @@ pub fn print_text(about: &LearntFrom, trained: &Trained, files: &[&Path]) -> Res
     }
     out.flush()?;
     Ok(())
+}
+
+/// "3.2 s, 6.1 of processors".
+pub fn cost(spent: Spent) -> String {
+    format!("{:.1} s, {:.1} of processors", spent.seconds, spent.processor_seconds)
 }
 
 /// A few of the reports of a training, the first and the last among them.

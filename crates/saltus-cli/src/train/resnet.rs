@@ -101,13 +101,13 @@ fn begin<N: Network + 'static>(
         dataset: dataset.to_string(),
         values: arguments.values,
         backend,
-        save_every: arguments.save_every,
+        save_every: arguments.keep.save_every,
         looks: arguments.looks(),
         architecture: None,
     };
     let settings = arguments.settings(dataset);
     let folder = Folder::new(out);
-    folder.check_empty(arguments.force)?;
+    folder.check_empty(arguments.keep.force)?;
     let split = about.load()?;
     let architecture = architecture(arguments, &split)?;
     about.architecture = Some(architecture);
@@ -118,7 +118,11 @@ fn begin<N: Network + 'static>(
         say(&format!("saltus: {sentence}"));
     }
     folder.begin()?;
-    announce(&heading(&about, &split, &architecture, &settings), arguments.json, arguments.quiet)?;
+    announce(
+        &heading(&about, &split, &architecture, &settings),
+        arguments.keep.json,
+        arguments.keep.quiet,
+    )?;
     let training = untrained::<N>(&split, architecture, settings)?;
     go_on(arguments, &folder, &about, &split, training)
 }
@@ -130,7 +134,7 @@ fn resume<N: Network + 'static>(
 ) -> Result<Finish, Failure> {
     let Stopped { folder, checkpoint, mut about } = stopped;
     about.backend = backend;
-    about.save_every = arguments.save_every.or(about.save_every);
+    about.save_every = arguments.keep.save_every.or(about.save_every);
     if let (Some(every), Some(looks)) = (arguments.validate_every, about.looks) {
         about.looks = Some(Looks { every, ..looks });
     }
@@ -150,13 +154,13 @@ fn resume<N: Network + 'static>(
     let before = checkpoint.settings();
     let settings = TrainSettings {
         iterations: arguments.iterations.unwrap_or(before.iterations),
-        threads: arguments.threads,
+        threads: arguments.learner.threads,
         ..before.clone()
     };
     let training = untrained::<N>(&split, architecture, settings)?.resumed(checkpoint)?;
     let first = heading(&about, &split, &architecture, training.settings());
     let heading = format!("{first}resumed  after iteration {}\n", training.iteration());
-    announce(&heading, arguments.json, arguments.quiet)?;
+    announce(&heading, arguments.keep.json, arguments.keep.quiet)?;
     go_on(arguments, &folder, &about, &split, training)
 }
 
@@ -212,7 +216,7 @@ fn go_on<N: Network + 'static>(
     let architecture = &training.model().architecture();
     let mut keeper = Keeper { folder, about, architecture, unsaved: Vec::new() };
     let every = about.save_every.unwrap_or(SAVE_EVERY);
-    let mut view = View::new("", arguments.quiet).after(training.iteration());
+    let mut view = View::new("", arguments.keep.quiet).after(training.iteration());
     let ended = loop {
         if training.is_complete() {
             break Ok(Finish::Complete);
@@ -241,7 +245,7 @@ fn go_on<N: Network + 'static>(
     }
     let (history, looks) = (folder.history()?, folder.validations());
     let complete = finish == Finish::Complete;
-    if arguments.json {
+    if arguments.keep.json {
         print_json(about, architecture, &training, complete, (&history, &looks), folder)?;
     } else {
         print_text(&training, complete, (&history, &looks), folder)?;
@@ -293,7 +297,7 @@ impl Keeper<'_> {
         };
         let done = (iteration, training.settings().iterations);
         let mut monitor = || view.tell("validating", done, |_| "annealing".to_owned());
-        let when = (iteration, training.seconds());
+        let when = (iteration, training.spent());
         let Some(found) = validate(&model, &states, &settings, when, &mut monitor)? else {
             return Ok(Control::Stop);
         };

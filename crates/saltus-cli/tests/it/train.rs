@@ -203,6 +203,48 @@ fn an_interrupt_keeps_what_was_learnt() {
 }
 
 #[test]
+fn an_rbm_and_a_network_on_it_go_on_from_their_checkpoints() {
+    let data = data();
+    let folder = data.path().display();
+    let of = |name: &str| std::fs::read(data.path().join(name)).unwrap();
+    let network = |out: &str, options: &str| {
+        format!(
+            "train dbn --bottom {folder}/whole.safetensors --data {folder} --dataset mnist --batch 20 \
+             --steps 3 --hidden 31 --out {folder}/{out} {options}"
+        )
+    };
+    type Line<'l> = &'l dyn Fn(&str, &str) -> String;
+    let rbm: Line<'_> =
+        &|out, options| line(&data, out, &format!("--hidden 7 --method pcd {options}"));
+    for (line, name) in [(rbm, ""), (&network as Line<'_>, "top-")] {
+        let file = |what: &str| format!("{name}{what}");
+        let run = |command: String| {
+            let ran = saltus(&command);
+            assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command}");
+            ran.json()
+        };
+        let options = "--epochs 3 --quiet --json";
+        let whole = run(line(&file("whole.safetensors"), options));
+        assert!(whole["processor_seconds"].as_f64().unwrap() > 0.0);
+        let cut = "--epochs 1 --save-every 4 --threads 1 --quiet --json";
+        run(line(&file("parts.safetensors"), cut));
+        let parts = run(line(&file("parts.safetensors"), &format!("{options} --resume")));
+        assert_eq!((&parts["updates"], &parts["complete"]), (&30.into(), &true.into()));
+        for end in [".safetensors", "-samples.png"] {
+            assert!(
+                of(&file(&format!("whole{end}"))) == of(&file(&format!("parts{end}"))),
+                "{end}"
+            );
+        }
+        let ran = saltus(&line(&file("parts.safetensors"), "--epochs 4 --seed 5 --resume --quiet"));
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert!(ran.err.contains("is of a training with other settings"), "{}", ran.err);
+    }
+    let none = saltus(&line(&data, "none.safetensors", "--resume --quiet"));
+    assert!(none.code == 1 && none.err.contains("none-checkpoint.safetensors"), "{}", none.err);
+}
+
+#[test]
 fn any_sampler_and_any_table_will_do() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();

@@ -1,14 +1,17 @@
-//! The paper's Potts model in double precision, also at states that are only known in distribution.
+//! The paper's Potts model.
 
+use crate::target::Target;
 use saltus::math::log_sum_exp;
 use saltus::model::lattice::Lattice;
 use saltus::model::paper;
 use saltus::rng::ChainRng;
 
 const SIDE: usize = 30;
+/// Sweeps of Gibbs that bring a chain from a random state to the target.
+const SWEEPS: usize = 200;
 
 pub struct Potts {
-    pub values: usize,
+    values: usize,
     field: Vec<f64>,
     neighbours: Vec<Vec<usize>>,
 }
@@ -28,17 +31,27 @@ impl Potts {
         }
         Self { values, field, neighbours }
     }
+}
 
-    pub fn sites(&self) -> usize {
+impl Target for Potts {
+    fn name(&self) -> String {
+        format!("potts-{}", self.values)
+    }
+
+    fn values(&self) -> usize {
+        self.values
+    }
+
+    fn sites(&self) -> usize {
         self.neighbours.len()
     }
 
     /// The colour of a site on the checkerboard.
-    pub fn is_white(site: usize) -> bool {
+    fn is_white(&self, site: usize) -> bool {
         (site / SIDE + site % SIDE).is_multiple_of(2)
     }
 
-    pub fn log_prob(&self, state: &[u8]) -> f64 {
+    fn log_prob(&self, state: &[u8]) -> f64 {
         let site = |(site, value): (usize, &u8)| {
             let same = self.neighbours[site].iter().filter(|other| state[**other] == *value);
             self.field[site * self.values + usize::from(*value)] + 0.5 * same.count() as f64
@@ -46,8 +59,7 @@ impl Potts {
         state.iter().enumerate().map(site).sum()
     }
 
-    /// For every site and value, what of log π depends on that site having that value.
-    pub fn local(&self, state: &[u8]) -> Vec<f64> {
+    fn local(&self, state: &[u8]) -> Vec<f64> {
         let mut local = self.field.clone();
         for (site, value) in state.iter().enumerate() {
             for other in &self.neighbours[site] {
@@ -57,8 +69,7 @@ impl Potts {
         local
     }
 
-    /// The same where of every site only the probabilities of its values are known.
-    pub fn expected_local(&self, probabilities: &[f64]) -> Vec<f64> {
+    fn expected_local(&self, probabilities: &[f64]) -> Vec<f64> {
         let mut local = self.field.clone();
         for site in 0..self.sites() {
             for other in &self.neighbours[site] {
@@ -70,11 +81,11 @@ impl Potts {
         local
     }
 
-    /// A state of the target, by sweeps of Gibbs from a random one.
-    pub fn equilibrium(&self, sweeps: usize, rng: &mut ChainRng) -> Vec<u8> {
+    /// By sweeps of Gibbs from a random state.
+    fn equilibrium(&self, rng: &mut ChainRng) -> Vec<u8> {
         let mut state: Vec<u8> = (0..self.sites()).map(|_| rng.below(self.values) as u8).collect();
         let mut row = vec![0.0; self.values];
-        for _ in 0..sweeps {
+        for _ in 0..SWEEPS {
             for site in 0..self.sites() {
                 row.copy_from_slice(&self.field[site * self.values..][..self.values]);
                 for other in &self.neighbours[site] {

@@ -1,23 +1,28 @@
 //! What a step of DLMC is worth with other discretisations, such that the samplers have and such
 //! that they do not: accepted changes per evaluation of the model, at the best step size of each.
 //!
-//! `cargo run --release -p saltus-lab --example schemes -- FOLDER [CHAINS]` writes `schemes.csv` (every
-//! step size) and `schemes.md` (the best) for Potts models of 4 and 8 values.
+//! `cargo run --release -p saltus-lab --example schemes -- FOLDER [CHAINS [RBM.safetensors…]]` writes `schemes.csv` (every
+//! step size) and `schemes.md` (the best) for Potts models of 4 and 8 values, for factorial hidden Markov models of 2 and 4, and
+//! for RBMs in files.
 
 mod lattice;
+mod others;
 mod scheme;
+mod target;
 
 use lattice::Potts;
+use others::{Hidden, Machine};
 use rayon::prelude::*;
 use saltus::Balancing::{self, Ratio, Sqrt};
+use saltus::Rbm;
+use saltus::model::fhmm::Fhmm;
 use saltus::rng::{ChainRng, Stream};
 use scheme::Scheme;
 use std::error::Error;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use target::Target;
 
-/// Sweeps of Gibbs that bring a chain from a random state to the target.
-const SWEEPS: usize = 200;
 /// Proposals from each chain's state, for each scheme and step size.
 const PROPOSALS: usize = 2;
 
@@ -26,19 +31,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(arguments.next().ok_or("name the folder to write to")?);
     let chains: u64 = arguments.next().map_or(Ok(100), |text| text.parse())?;
     std::fs::create_dir_all(&folder)?;
-    let mut csv = "values,weight,scheme,h,evaluations,acceptance,efficiency,error\n".to_owned();
-    let mut table = "| values | weight | scheme | h | acceptance | changed per evaluation | of interpolation |\n\
+    let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Potts::new(4)), Box::new(Potts::new(8))];
+    for (name, values) in [("fhmm-binary-high", 2), ("fhmm-4", 4)] {
+        let model = Fhmm::simulate(200, 10, values, 0)?;
+        targets.push(Box::new(Hidden::new(name.to_owned(), &model)));
+    }
+    for path in arguments {
+        let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        targets.push(Box::new(Machine::new(name, &Rbm::load(&path)?)));
+    }
+    let mut csv = "target,weight,scheme,h,evaluations,acceptance,efficiency,error\n".to_owned();
+    let mut table = "| target | weight | scheme | h | acceptance | changed per evaluation | of interpolation |\n\
                      |---|---|---|---|---|---|---|\n"
         .to_owned();
-    for (values, weight) in [4, 8].into_iter().flat_map(|values| [(values, Sqrt), (values, Ratio)])
-    {
-        eprintln!("{values} values, weight function {weight}");
-        let trials = trials(values, weight, chains);
+    for (target, weight) in targets.iter().flat_map(|target| [(target, Sqrt), (target, Ratio)]) {
+        let name = target.name();
+        eprintln!("{name}, weight function {weight}");
+        let trials = trials(&**target, weight, chains);
         for Trial { scheme, h, acceptance, efficiency, error } in &trials {
             let evaluations = scheme.evaluations();
             writeln!(
                 csv,
-                "{values},{weight},{scheme},{h:.4e},{evaluations},{acceptance:.4},{efficiency:.4},{error:.4}"
+                "{name},{weight},{scheme},{h:.4e},{evaluations},{acceptance:.4},{efficiency:.4},{error:.4}"
             )?;
         }
         let best = |scheme: Scheme| {
@@ -52,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let ratio = efficiency / usual;
             writeln!(
                 table,
-                "| {values} | {weight} | {scheme} | {h:.3} | {acceptance:.2} | {efficiency:.1} ± {error:.1} | {ratio:.2} |"
+                "| {name} | {weight} | {scheme} | {h:.3} | {acceptance:.2} | {efficiency:.1} ± {error:.1} | {ratio:.2} |"
             )?;
         }
         std::fs::write(folder.join("schemes.csv"), &csv)?;
@@ -72,11 +86,10 @@ struct Trial {
     error: f64,
 }
 
-fn trials(values: usize, weight: Balancing, chains: u64) -> Vec<Trial> {
-    let potts = Potts::new(values);
+fn trials(target: &dyn Target, weight: Balancing, chains: u64) -> Vec<Trial> {
     let states: Vec<Vec<u8>> = (0..chains)
         .into_par_iter()
-        .map(|chain| potts.equilibrium(SWEEPS, &mut ChainRng::new(1, Stream::Chain(chain))))
+        .map(|chain| target.equilibrium(&mut ChainRng::new(1, Stream::Chain(chain))))
         .collect();
     let mut trials = Vec::new();
     for scheme in Scheme::ALL {
@@ -85,7 +98,7 @@ fn trials(values: usize, weight: Balancing, chains: u64) -> Vec<Trial> {
                 let mut rng = ChainRng::new(2, Stream::Chain(chain as u64));
                 let mut mean = (0.0, 0.0);
                 for _ in 0..PROPOSALS {
-                    let (accepted, changed) = scheme.propose(&potts, state, h, weight, &mut rng);
+                    let (accepted, changed) = scheme.propose(target, state, h, weight, &mut rng);
                     mean.0 += accepted / PROPOSALS as f64;
                     mean.1 += accepted * changed / scheme.evaluations() / PROPOSALS as f64;
                 }

@@ -1,6 +1,6 @@
 //! Ways to propose a step of time h, all made exact by Metropolis–Hastings.
 
-use crate::lattice::Potts;
+use crate::target::Target;
 use saltus::Balancing;
 use saltus::kernel::row::RowFormula;
 use saltus::rng::ChainRng;
@@ -46,13 +46,13 @@ impl Scheme {
     /// The probability that a proposal is accepted, and the number of sites it changes.
     pub fn propose(
         self,
-        potts: &Potts,
+        target: &dyn Target,
         from: &[u8],
         h: f64,
         weight: Balancing,
         rng: &mut ChainRng,
     ) -> (f64, f64) {
-        let step = Step { potts, h, weight };
+        let step = Step { target, h, weight };
         let (to, log_ratio) = match self {
             Self::Rows(formula) => step.all_sites(formula, from, rng, |_| true),
             Self::Half => {
@@ -61,13 +61,13 @@ impl Scheme {
             }
             Self::Colour => {
                 let white = rng.flip(0.5);
-                let moves = |site| Potts::is_white(site) == white;
+                let moves = |site| target.is_white(site) == white;
                 step.all_sites(RowFormula::Interpolated, from, rng, moves)
             }
             Self::Midpoint => step.midpoint(from, rng),
             Self::Heun => step.heun(from, rng),
         };
-        let log_acceptance = potts.log_prob(&to) - potts.log_prob(from) + log_ratio;
+        let log_acceptance = target.log_prob(&to) - target.log_prob(from) + log_ratio;
         let changed = from.iter().zip(&to).filter(|(from, to)| from != to).count();
         (log_acceptance.min(0.0).exp(), changed as f64)
     }
@@ -75,7 +75,7 @@ impl Scheme {
 
 /// A proposal in the making.
 struct Step<'a> {
-    potts: &'a Potts,
+    target: &'a dyn Target,
     h: f64,
     weight: Balancing,
 }
@@ -89,25 +89,25 @@ impl Step<'_> {
         rng: &mut ChainRng,
         moves: impl Fn(usize) -> bool,
     ) -> (Vec<u8>, f64) {
-        let there = self.rows(formula, &self.potts.local(from), from, self.h);
+        let there = self.rows(formula, &self.target.local(from), from, self.h);
         let mut to = self.draw(&there, rng);
         for site in (0..to.len()).filter(|site| !moves(*site)) {
             to[site] = from[site];
         }
-        let back = self.rows(formula, &self.potts.local(&to), &to, self.h);
+        let back = self.rows(formula, &self.target.local(&to), &to, self.h);
         let ratio = self.score(&back, from, &moves) - self.score(&there, &to, &moves);
         (to, ratio)
     }
 
     fn midpoint(&self, from: &[u8], rng: &mut ChainRng) -> (Vec<u8>, f64) {
         let formula = RowFormula::Interpolated;
-        let ahead = self.rows(formula, &self.potts.local(from), from, 0.5 * self.h);
+        let ahead = self.rows(formula, &self.target.local(from), from, 0.5 * self.h);
         let middle = self.draw(&ahead, rng);
-        let local = self.potts.local(&middle);
+        let local = self.target.local(&middle);
         let there = self.rows(formula, &local, from, self.h);
         let to = self.draw(&there, rng);
         let back = self.rows(formula, &local, &to, self.h);
-        let behind = self.rows(formula, &self.potts.local(&to), &to, 0.5 * self.h);
+        let behind = self.rows(formula, &self.target.local(&to), &to, 0.5 * self.h);
         let all = |_| true;
         let ratio = self.score(&behind, &middle, all) - self.score(&ahead, &middle, all)
             + self.score(&back, from, all)
@@ -125,10 +125,10 @@ impl Step<'_> {
 
     fn corrected_rows(&self, from: &[u8]) -> Vec<f64> {
         let formula = RowFormula::Interpolated;
-        let mut local = self.potts.local(from);
+        let mut local = self.target.local(from);
         let predicted = self.rows(formula, &local, from, self.h);
         let probabilities: Vec<f64> = predicted.iter().map(|log| log.exp()).collect();
-        for (here, ahead) in local.iter_mut().zip(self.potts.expected_local(&probabilities)) {
+        for (here, ahead) in local.iter_mut().zip(self.target.expected_local(&probabilities)) {
             *here = 0.5 * (*here + ahead);
         }
         self.rows(formula, &local, from, self.h)
@@ -141,7 +141,7 @@ impl Step<'_> {
             let diff: Vec<f64> = local.iter().map(|entry| entry - local[own]).collect();
             formula.log_row(&diff, own, h, self.weight)
         };
-        local.chunks(self.potts.values).enumerate().flat_map(row).collect()
+        local.chunks(self.target.values()).enumerate().flat_map(row).collect()
     }
 
     fn draw(&self, rows: &[f64], rng: &mut ChainRng) -> Vec<u8> {
@@ -149,13 +149,13 @@ impl Step<'_> {
             let row: Vec<f64> = row.iter().map(|log| log.exp()).collect();
             rng.index(&row, row.iter().sum()) as u8
         };
-        rows.chunks(self.potts.values).map(draw).collect()
+        rows.chunks(self.target.values()).map(draw).collect()
     }
 
     /// The log-probability of a state, of the sites that move.
     fn score(&self, rows: &[f64], state: &[u8], moves: impl Fn(usize) -> bool) -> f64 {
         let sites = (0..state.len()).filter(|site| moves(*site));
-        sites.map(|site| rows[site * self.potts.values + usize::from(state[site])]).sum()
+        sites.map(|site| rows[site * self.target.values() + usize::from(state[site])]).sum()
     }
 }
 

@@ -16,15 +16,21 @@ pub struct TrainVaeArguments {
     /// Folder that has the folder of the dataset's IDX files, or those files themselves
     #[arg(long, value_name = "DIR", help_heading = DATA)]
     pub data: PathBuf,
-    /// Which images: static-mnist, dynamic-mnist, omniglot, caltech, or any folder of IDX files
+    /// Which images: static-mnist, dynamic-mnist, omniglot, caltech, frey, or any folder of IDX files
     #[arg(long, value_name = "NAME|DIR", help_heading = DATA, value_parser = dataset)]
     pub dataset: Dataset,
     /// Gated units of each hidden layer [default: 300]
     #[arg(long, value_name = "H", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub hidden: Option<usize>,
-    /// Latent numbers [default: 40]
+    /// Latent numbers of a level [default: 40]
     #[arg(long, value_name = "L", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub latent: Option<usize>,
+    /// Levels of latent numbers [default: 1]: 1 or 2
+    #[arg(long, value_name = "1|2", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub levels: Option<usize>,
+    /// Channels of the first convolutions, of those further in twice as many [default: no convolutions]; needs --levels 2
+    #[arg(long, value_name = "C", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
+    pub channels: Option<usize>,
     /// Times that every image is looked at, at most [default: 200]
     #[arg(long, value_name = "E", help_heading = TRAINING, value_parser = parse::positive, allow_negative_numbers = true)]
     pub epochs: Option<usize>,
@@ -70,6 +76,8 @@ impl TrainVaeArguments {
         VaeSettings {
             hidden: self.hidden.unwrap_or(default.hidden),
             latent: self.latent.unwrap_or(default.latent),
+            levels: self.levels.unwrap_or(default.levels),
+            channels: self.channels,
             epochs: self.epochs.unwrap_or(default.epochs),
             batch: self.batch.unwrap_or(default.batch),
             learning_rate: self.learning_rate.unwrap_or(default.learning_rate),

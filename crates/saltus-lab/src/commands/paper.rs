@@ -115,7 +115,7 @@ struct Printed {
 /// The targets by name.
 fn list() -> Result<Finish, Failure> {
     let mut out = saltus_cli::out::stdout();
-    for target in Target::ALL {
+    for target in Target::every() {
         let cells = cells(target, 0).len();
         writeln!(out, "{:16} {:3} cells  {}", target.name(), cells, target.describe())?;
     }
@@ -158,10 +158,8 @@ impl Study<'_> {
     fn cells(&self) -> Vec<Cell> {
         let named = &self.arguments.targets;
         let mut all = Vec::new();
-        for target in Target::ALL {
-            if !(named.is_empty() || named.contains(&target)) {
-                continue;
-            }
+        let usual = Target::ALL.into_iter().filter(|_| named.is_empty());
+        for target in usual.chain(Target::every().filter(|target| named.contains(target))) {
             if target.is_rbm() && !self.machines.known() && named.is_empty() {
                 continue;
             }

@@ -40,7 +40,7 @@ pub fn run(arguments: &TrainVaeArguments) -> Result<Finish, Failure> {
     let mosaic = Mosaic { rows: split.rows, columns: split.columns };
     let [samples] = &files.pictures;
     let drawn = trained.model.samples(SAMPLES, settings.seed);
-    mosaic.of_states(&drawn, 2).write(samples, existing(arguments.force))?;
+    mosaic.of_states(&drawn, sizes.values()).write(samples, existing(arguments.force))?;
     // Who has stopped the training does not want to wait for this either.
     let judged = match trained.complete {
         true => judge(&trained, &split, &bound, arguments.quiet)?,
@@ -55,9 +55,10 @@ pub fn run(arguments: &TrainVaeArguments) -> Result<Finish, Failure> {
 }
 
 fn check_memory(sizes: &VaeSizes, settings: &VaeSettings) -> Result<(), Failure> {
-    let VaeSettings { hidden, latent, batch, .. } = *settings;
-    // About what an image takes in all layers, there and back.
-    let per_image = (3 * sizes.pixels() + 18 * hidden + 8 * latent) as f64;
+    let VaeSettings { hidden, latent, batch, channels, .. } = *settings;
+    // About what an image takes in all layers, there and back; of convolutions, four maps of twice the channels and their pairs.
+    let maps = 4 * 2 * 2 * 3 * channels.unwrap_or(0) + 3;
+    let per_image = (maps * sizes.pixels() + 18 * sizes.levels() * hidden + 8 * latent) as f64;
     let numbers = PER_PARAMETER * sizes.parameters() as f64 + per_image * batch as f64;
     let what = format!("batches of {batch} for {hidden} hidden units and {latent} latent numbers");
     check_bytes(&what, 4.0 * numbers)
@@ -98,7 +99,8 @@ fn judge(
     });
     view.finish();
     let seconds = started.elapsed().as_secs_f64();
-    Ok(bound?.map(|bound| Judged { part, bound, seconds }))
+    let per_dim = -1.0 / (std::f64::consts::LN_2 * trained.model.sizes().pixels() as f64);
+    Ok(bound?.map(|bound| Judged { part, bound, bits_per_dim: bound.mean * per_dim, seconds }))
 }
 
 impl From<VaeError> for Failure {

@@ -3,8 +3,9 @@
 //! From K draws of the latent numbers z from the encoder's q(z | x),
 //! log p(x) ≥ E log (1/K) Σ p(x, z) / q(z | x). It grows with K, towards log p(x).
 
-use super::posterior::{Posterior, fill_noise};
-use super::{Vae, VaeError, pixels};
+use super::pass::{self, Drawn};
+use super::posterior::{Normals, fill_noise};
+use super::{Vae, VaeError};
 use rayon::prelude::*;
 use saltus::Control;
 use saltus::Workers;
@@ -89,9 +90,10 @@ impl Vae {
     ) -> Result<Option<Bound>, VaeError> {
         let BoundSettings { samples, seed, threads } = *settings;
         let (space, wanted) = (examples.space(), self.sizes.pixels());
-        if !space.is_binary() || space.sites() != wanted {
+        let values = self.sizes.values();
+        if space.values() != values || space.sites() != wanted {
             return Err(VaeError::Setting(format!(
-                "an autoencoder of {wanted} pixels of two values cannot judge states of {} sites of \
+                "an autoencoder of {wanted} pixels of {values} values cannot judge states of {} sites of \
                  {} values",
                 space.sites(),
                 space.values()
@@ -141,33 +143,42 @@ impl Vae {
         seed: u64,
     ) -> Vec<f64> {
         let (pixels, latent) = (self.sizes.pixels(), self.sizes.latent());
-        let mut encoder = self.encoder.new_activations(indices.len());
+        let (decoded, meaning) = (self.sizes.decoded(), self.sizes.decoded_pixels());
+        let mut encoder = self.nets[0].new_activations(indices.len());
         let mut state = vec![0; pixels];
         let mut rngs = Vec::with_capacity(indices.len());
-        for (index, image) in indices.iter().zip(encoder.input.chunks_exact_mut(pixels)) {
+        for (index, image) in indices.iter().zip(encoder.input_mut(0).chunks_exact_mut(pixels)) {
             let mut rng = ChainRng::new(seed, Stream::Training(Purpose::Bound, *index as u64, 0));
             examples.fill(*index, &mut rng, &mut state);
-            image.iter_mut().zip(&state).for_each(|(number, bit)| *number = f32::from(*bit));
+            let numbers = image.iter_mut().zip(&state);
+            numbers.for_each(|(number, value)| *number = meaning.to_input(*value));
             rngs.push(rng);
         }
-        self.encoder.forward(&mut encoder);
+        self.nets[0].forward(&mut encoder);
+        let encoder = &encoder;
         let rows = indices.len() * samples;
-        let mut logs = Vec::with_capacity(rows);
-        let mut noise = vec![0.0; latent];
-        let mut decoder = self.decoder.new_activations(ROWS.min(rows));
+        let mut logs = vec![0.0; rows];
+        let mut noise = Vec::new();
+        let mut below: Vec<_> =
+            self.nets[1..].iter().map(|net| net.new_activations(ROWS.min(rows))).collect();
         for first in (0..rows).step_by(ROWS) {
-            self.decoder.resize(&mut decoder, ROWS.min(rows - first));
-            for (row, latent_row) in (first..).zip(decoder.input.chunks_exact_mut(latent)) {
-                let image = row / samples;
-                let posterior = Posterior::new(&encoder.output[image * 2 * latent..][..2 * latent]);
-                fill_noise(&mut rngs[image], &mut noise);
-                posterior.draw(&noise, latent_row);
-                logs.push(posterior.log_ratio(&noise, latent_row));
+            let few = ROWS.min(rows - first);
+            self.nets[1..].iter().zip(&mut below).for_each(|(net, below)| net.resize(below, few));
+            noise.resize(few * self.sizes.noise(), 0.0);
+            for (row, noise) in (first..).zip(noise.chunks_exact_mut(self.sizes.noise())) {
+                fill_noise(&mut rngs[row / samples], noise);
             }
-            self.decoder.forward(&mut decoder);
-            for (row, log_odds) in (first..).zip(decoder.output.chunks_exact(pixels)) {
-                let image = &encoder.input[row / samples * pixels..][..pixels];
-                logs[row] += pixels::log_prob(image, log_odds);
+            let image_of = |row: usize| (first + row) / samples;
+            let posterior =
+                |row| Normals::new(&encoder.output()[image_of(row) * 2 * latent..][..2 * latent]);
+            let image = |row| &encoder.input(0)[image_of(row) * pixels..][..pixels];
+            pass::decode(self, &mut below, &noise, (posterior, image), |row, drawn| {
+                let Drawn { posterior, prior, noise, latent } = drawn;
+                logs[first + row] += posterior.log_ratio(prior, noise, latent);
+            });
+            let Some(decoder) = below.last() else { continue };
+            for (row, decoded) in decoder.output().chunks_exact(decoded).enumerate() {
+                logs[first + row] += meaning.log_prob(image(row), decoded);
             }
         }
         let mean = |logs: &[f64]| log_sum_exp(logs) - (samples as f64).ln();

@@ -1,7 +1,7 @@
 //! One fully connected layer for blocks of rows, the way back through it, and the gradient of its
 //! parameters.
 
-use super::sizes::Layer;
+use super::plan::Layer;
 use rayon::prelude::*;
 use saltus::math::matrix::{PackedMatrix, TILE_ROWS};
 use saltus::math::vectorised;
@@ -29,16 +29,6 @@ impl Dense {
             backwards: PackedMatrix::zeros(layer.outputs, layer.inputs),
             layer,
         }
-    }
-
-    /// Numbers that come out of it.
-    pub(super) fn outputs(&self) -> usize {
-        self.layer.outputs
-    }
-
-    /// Numbers that go into it.
-    pub(super) fn inputs(&self) -> usize {
-        self.layer.inputs
     }
 
     /// Takes its weights and biases from the parameters of the autoencoder.

@@ -1,28 +1,28 @@
 //! Autoencoders in safetensors files, and why a file is not one.
 
-use super::sizes::Layer;
+use super::plan::{Layer, Plans};
 use super::{Vae, VaeSizes};
 use saltus::ModelError;
 use saltus::tensor_file::{self, Tensor, Tensors};
 use saltus_nn::file::{ABOUT, file_error};
+use std::ops::Range;
 use std::path::Path;
 
-/// The biases of the pixels, whose shape is that of an image.
-const PIXELS: &str = "decoder.last.bias";
+/// The tensor of its sizes: rows, columns, values, hidden units, latent numbers, their levels, channels (0 without).
+const SIZES: &str = "sizes";
 
 impl Vae {
     /// Writes it as a safetensors file of 32-bit floats that [`load`](Self::load) reads, with `about`
-    /// in its metadata: for the layers `first`, `second` and `last` of `encoder` and `decoder`,
-    /// `NAME.weight` [outputs, inputs] and `NAME.bias` \[outputs\], but `decoder.last.bias` [rows,
-    /// columns]. The file appears whole or not at all.
+    /// in its metadata: `sizes`, and for every layer of every net, such as `first`, `second` and `last` of `encoder` and
+    /// `decoder`, `NAME.weight` [outputs, inputs] and `NAME.bias` \[outputs\]. The file appears whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>, about: &str) -> Result<(), ModelError> {
         let path = path.as_ref();
-        let layers = self.sizes.layers();
-        let tensors: Vec<(String, Tensor)> = layers
-            .iter()
-            .flat_map(|(name, layer)| tensors(&self.sizes, name, layer))
-            .map(|(name, shape, numbers)| (name, Tensor::floats(&self.parameters[numbers], shape)))
-            .collect();
+        let mut tensors = vec![(SIZES.to_owned(), Tensor::floats(&numbers(&self.sizes), vec![7]))];
+        for (name, layer) in Plans::new(&self.sizes).layers {
+            tensors.extend(tensors_of(&name, &layer).map(|(name, shape, numbers)| {
+                (name, Tensor::floats(&self.parameters[numbers], shape))
+            }));
+        }
         let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor.clone()));
         tensor_file::write(path, named, (ABOUT, about)).map_err(|reason| file_error(path, reason))
     }
@@ -34,50 +34,47 @@ impl Vae {
     }
 }
 
+/// Its sizes as numbers.
+fn numbers(sizes: &VaeSizes) -> [f32; 7] {
+    let channels = sizes.channels().unwrap_or(0);
+    let (rows, columns, values) = (sizes.rows(), sizes.columns(), sizes.values());
+    [rows, columns, values, sizes.hidden(), sizes.latent(), sizes.levels(), channels]
+        .map(|number| number as f32)
+}
+
 /// The tensors of a layer: their names, their shapes, and where their numbers are among the parameters.
-fn tensors(
-    sizes: &VaeSizes,
-    name: &str,
-    layer: &Layer,
-) -> [(String, Vec<usize>, std::ops::Range<usize>); 2] {
-    let (weight, bias) = (format!("{name}.weight"), format!("{name}.bias"));
-    let outputs =
-        if bias == PIXELS { vec![sizes.rows(), sizes.columns()] } else { vec![layer.outputs] };
+fn tensors_of(name: &str, layer: &Layer) -> [(String, Vec<usize>, Range<usize>); 2] {
     [
-        (weight, vec![layer.outputs, layer.inputs], layer.weight.clone()),
-        (bias, outputs, layer.bias.clone()),
+        (format!("{name}.weight"), vec![layer.outputs, layer.inputs], layer.weight.clone()),
+        (format!("{name}.bias"), vec![layer.outputs], layer.bias.clone()),
     ]
 }
 
 fn read(path: &Path) -> Result<Vae, String> {
     let bytes = tensor_file::read(path)?;
     let file = Tensors::new(&bytes)?;
-    let sizes = describe(&file)?;
-    let mut parameters = vec![0.0; sizes.parameters()];
-    for (name, layer) in sizes.layers() {
-        for (name, shape, numbers) in tensors(&sizes, name, &layer) {
+    let sizes = describe(&file.floats_of_shape(SIZES, &[7])?)?;
+    let plans = Plans::new(&sizes);
+    let mut parameters = vec![0.0; plans.parameters()];
+    for (name, layer) in plans.layers {
+        for (name, shape, numbers) in tensors_of(&name, &layer) {
             parameters[numbers].copy_from_slice(&file.floats_of_shape(&name, &shape)?);
         }
     }
     Vae::new(sizes, parameters).map_err(|error| error.to_string())
 }
 
-/// The sizes that the shapes of the tensors speak of.
-fn describe(file: &Tensors<'_>) -> Result<VaeSizes, String> {
-    let (_, shape) = file.floats(PIXELS)?;
-    let [rows, columns] = shape[..] else {
-        return Err(format!("tensor {PIXELS} has shape {shape:?}, expected [rows, columns]"));
-    };
-    let name = "decoder.first.weight";
-    let (_, shape) = file.floats(name)?;
-    match shape[..] {
-        [pairs, latent] if pairs.is_multiple_of(2) => {
-            VaeSizes::new(rows, columns, pairs / 2, latent).map_err(|error| error.to_string())
-        }
-        _ => Err(format!(
-            "tensor {name} has shape {shape:?}, expected [twice the hidden units, latent numbers]"
-        )),
+/// The sizes that seven numbers are.
+fn describe(found: &[f32]) -> Result<VaeSizes, String> {
+    if let Some(number) = found.iter().find(|number| !(0.0..1e6).contains(*number)) {
+        return Err(format!("tensor {SIZES} has {number}, which is no size"));
     }
+    let number = |at: usize| found[at] as usize;
+    let channels = (number(6) > 0).then(|| number(6));
+    VaeSizes::new(number(0), number(1), number(3), number(4))
+        .and_then(|sizes| sizes.with_values(number(2)))
+        .and_then(|sizes| sizes.with_levels(number(5), channels))
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -92,17 +89,24 @@ mod tests {
     fn a_saved_autoencoder_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vae.safetensors");
-        let vae = vae();
-        vae.save(&path, "a test").unwrap();
-        let found = Vae::load(&path).unwrap();
-        assert_eq!((found.sizes(), found.parameters()), (vae.sizes(), vae.parameters()));
-        assert_eq!(found.samples(20, 3), vae.samples(20, 3));
+        let sizes = *vae().sizes();
+        let two = sizes.with_levels(2, None).unwrap();
+        let gray = two.with_values(9).unwrap();
+        let convolutional = gray.with_levels(2, Some(3)).unwrap();
+        for sizes in [sizes, two, gray, convolutional] {
+            let vae = Vae::random(sizes, 8);
+            vae.save(&path, "a test").unwrap();
+            let found = Vae::load(&path).unwrap();
+            assert_eq!((found.sizes(), found.parameters()), (vae.sizes(), vae.parameters()));
+            assert_eq!(found.samples(20, 3), vae.samples(20, 3));
+        }
+        vae().save(&path, "a test").unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let file = Tensors::new(&bytes).unwrap();
         assert_eq!(file.metadata(ABOUT).as_deref(), Some("a test"));
         assert_eq!(file.floats("encoder.last.weight").unwrap().1, [8, 5]);
-        assert_eq!(file.floats(PIXELS).unwrap().1, [2, 3]);
-        let sentence = vae.save("/nowhere/at/all", "").unwrap_err().to_string();
+        assert_eq!(file.floats("decoder.last.bias").unwrap().1, [6]);
+        let sentence = vae().save("/nowhere/at/all", "").unwrap_err().to_string();
         assert!(sentence.starts_with("/nowhere/at/all: cannot be written: "), "{sentence}");
     }
 
@@ -126,37 +130,43 @@ mod tests {
             assert!(reason().starts_with("is not a whole safetensors file"));
         }
         // The file of this autoencoder with one tensor left out, or another in its place.
-        let (sizes, layers) = (vae.sizes, vae.sizes.layers());
-        let all = || layers.iter().flat_map(move |(name, layer)| tensors(&sizes, name, layer));
-        let without = |left_out: &str, instead: Option<(&str, Vec<usize>, f32)>| {
-            let kept = all().filter(|(name, ..)| name != left_out);
-            let kept: Vec<(String, Tensor)> = kept
-                .map(|(name, shape, numbers)| {
-                    (name, Tensor::floats(&vae.parameters[numbers], shape))
-                })
-                .collect();
-            let instead = instead.map(|(name, shape, number)| {
-                (name, Tensor::floats(&vec![number; shape.iter().product()], shape))
-            });
-            let named = kept.iter().map(|(name, tensor)| (name.as_str(), tensor.clone()));
-            tensor_file::write(&path, named.chain(instead), (ABOUT, "")).unwrap();
+        let mut all = vec![(SIZES.to_owned(), Tensor::floats(&numbers(&vae.sizes), vec![7]))];
+        for (name, layer) in Plans::new(&vae.sizes).layers {
+            all.extend(tensors_of(&name, &layer).map(|(name, shape, numbers)| {
+                (name, Tensor::floats(&vae.parameters[numbers], shape))
+            }));
+        }
+        let without = |left_out: &str, instead: Option<(&str, Tensor)>| {
+            let kept = all.iter().filter(|(name, _)| name != left_out);
+            let kept = kept.map(|(name, tensor)| (name.as_str(), tensor.clone()));
+            tensor_file::write(&path, kept.chain(instead), (ABOUT, "")).unwrap();
             reason()
         };
-        let with = |name: &str, shape: &[usize], number: f32| {
-            without(name, Some((name, shape.to_vec(), number)))
-        };
-        for (name, ..) in all() {
-            assert!(without(&name, None).starts_with(&format!("has no tensor {name}; it has ")));
+        for (name, _) in &all {
+            assert!(without(name, None).starts_with(&format!("has no tensor {name}; it has ")));
         }
+        let with = |name: &str, shape: &[usize], number: f32| {
+            let numbers = vec![number; shape.iter().product()];
+            without(name, Some((name, Tensor::floats(&numbers, shape.to_vec()))))
+        };
         assert_eq!(
             with("encoder.second.weight", &[10, 4], 0.0),
             "tensor encoder.second.weight has shape [10, 4], expected [10, 5]"
         );
-        assert!(with(PIXELS, &[6], 0.0).ends_with("has shape [6], expected [rows, columns]"));
-        assert!(with(PIXELS, &[0, 3], 0.0).contains("at least one site"));
-        assert!(with(PIXELS, &[2, 4], 0.0).starts_with("tensor encoder.first.weight has shape"));
-        assert!(with("decoder.first.weight", &[9, 4], 0.0).contains("expected [twice the hidden"));
-        assert!(with("decoder.first.weight", &[0, 4], 0.0).contains("one hidden unit, got 0"));
         assert!(with("encoder.last.bias", &[8], f32::NAN).contains("is NaN, not a number"));
+        let with_sizes =
+            |changed: [f32; 7]| without(SIZES, Some((SIZES, Tensor::floats(&changed, vec![7]))));
+        for (changed, sentence) in [
+            ([0.0, 3.0, 2.0, 5.0, 4.0, 1.0, 0.0], "at least one site"),
+            ([2.0, 3.0, 2.0, 0.0, 4.0, 1.0, 0.0], "one hidden unit, got 0"),
+            ([2.0, 3.0, 2.0, 5.0, 4.0, 3.0, 0.0], "one level or two, got 3"),
+            ([2.0, -3.0, 2.0, 5.0, 4.0, 1.0, 0.0], "tensor sizes has -3, which is no size"),
+            ([2.0, f32::NAN, 2.0, 5.0, 4.0, 1.0, 0.0], "which is no size"),
+            ([2.0, 3.0, 2.0, 6.0, 4.0, 1.0, 0.0], "tensor encoder.first.weight has shape"),
+            ([2.0, 3.0, 2.0, 5.0, 4.0, 2.0, 0.0], "has no tensor upper.encoder.first.weight"),
+        ] {
+            let found = with_sizes(changed);
+            assert!(found.contains(sentence), "{found}");
+        }
     }
 }

@@ -1,6 +1,55 @@
-//! What the decoder says of an image: independent bits with these log-odds.
+//! What the decoder says of an image: independent bits with these log-odds, or levels of gray.
 
+use super::grays;
+use saltus::ChainRng;
 use saltus::math::{logistic, vectorised};
+
+/// What the decoder's numbers mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pixels {
+    /// One number per pixel, the log-odds of 1.
+    Bits,
+    /// Two numbers per pixel of so many levels.
+    Grays(usize),
+}
+
+impl Pixels {
+    /// What goes into an encoder for a value.
+    pub(super) fn to_input(self, value: u8) -> f32 {
+        match self {
+            Self::Bits => f32::from(value),
+            Self::Grays(levels) => grays::to_input(value, levels),
+        }
+    }
+
+    /// The logarithm of an image's probability, given as it goes into an encoder.
+    pub(super) fn log_prob(self, image: &[f32], decoded: &[f32]) -> f64 {
+        match self {
+            Self::Bits => log_prob(image, decoded),
+            Self::Grays(levels) => grays::log_prob(image, decoded, levels),
+        }
+    }
+
+    /// Replaces what was decoded by `−factor` times the gradient of [`log_prob`](Self::log_prob) there.
+    pub(super) fn back(self, image: &[f32], factor: f32, decoded: &mut [f32]) {
+        match self {
+            Self::Bits => back(image, factor, decoded),
+            Self::Grays(levels) => grays::back(image, factor, decoded, levels),
+        }
+    }
+
+    /// Draws an image.
+    pub(super) fn draw(self, decoded: &[f32], rng: &mut ChainRng, image: &mut [u8]) {
+        match self {
+            Self::Bits => {
+                for (bit, log_odds) in image.iter_mut().zip(decoded) {
+                    *bit = u8::from(rng.flip(f64::from(logistic(*log_odds).1)));
+                }
+            }
+            Self::Grays(levels) => grays::draw(decoded, levels, rng, image),
+        }
+    }
+}
 
 /// Pixels that are added up side by side.
 const LANES: usize = 16;
@@ -16,8 +65,8 @@ fn log_prob_of_bit(bit: f32, log_odds: f32) -> f64 {
     f64::from(below) - f64::from(log)
 }
 
-/// The logarithm of an image's probability.
-pub(super) fn log_prob(image: &[f32], log_odds: &[f32]) -> f64 {
+/// The logarithm of the probability of an image of bits.
+fn log_prob(image: &[f32], log_odds: &[f32]) -> f64 {
     vectorised(
         #[inline(always)]
         || {
@@ -38,7 +87,7 @@ pub(super) fn log_prob(image: &[f32], log_odds: &[f32]) -> f64 {
 }
 
 /// Replaces log-odds by `−factor` times the gradient of [`log_prob`] there.
-pub(super) fn back(image: &[f32], factor: f32, log_odds: &mut [f32]) {
+fn back(image: &[f32], factor: f32, log_odds: &mut [f32]) {
     vectorised(
         #[inline(always)]
         || {

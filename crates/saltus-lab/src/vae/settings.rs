@@ -10,8 +10,12 @@ use saltus_learn::data::Split;
 pub struct VaeSettings {
     /// Gated units of each hidden layer.
     pub hidden: usize,
-    /// Latent numbers.
+    /// Latent numbers of a level.
     pub latent: usize,
+    /// Levels of latent numbers: one or two.
+    pub levels: usize,
+    /// Channels of the first convolutions, if there are to be any.
+    pub channels: Option<usize>,
     /// Times that every image is looked at, at most.
     pub epochs: usize,
     /// Images per update; what is left at the end of an epoch is left out.
@@ -34,6 +38,8 @@ impl Default for VaeSettings {
         Self {
             hidden: VaeSizes::HIDDEN,
             latent: VaeSizes::LATENT,
+            levels: 1,
+            channels: None,
             epochs: 200,
             batch: 100,
             learning_rate: 5e-4,
@@ -64,12 +70,17 @@ impl VaeSettings {
                 self.learning_rate
             ));
         }
-        let sizes = VaeSizes::new(split.rows, split.columns, self.hidden, self.latent)?;
+        let sizes = VaeSizes::new(split.rows, split.columns, self.hidden, self.latent)?
+            .with_values(split.training.space().values())?;
+        let sizes = sizes
+            .with_levels(self.levels, self.channels)
+            .or_else(|error| wrong(error.to_string()))?;
         for examples in std::iter::once(&split.training).chain(&split.validation) {
             let space = examples.space();
-            if !space.is_binary() {
+            if space.values() != sizes.values() {
                 return wrong(format!(
-                    "the autoencoder is one of two values per pixel, but these images have {}",
+                    "the images to learn from have {} values per pixel, those to choose by {}",
+                    sizes.values(),
                     space.values()
                 ));
             }

@@ -1,41 +1,33 @@
-//! The sizes of a variational autoencoder, and where each of its parameters is.
+//! The sizes and the form of a variational autoencoder.
 
+use super::pixels::Pixels;
+use super::plan::Plans;
 use saltus::{ModelError, Space};
-use std::ops::Range;
 
-/// Images of rows × columns pixels; two hidden layers of so many gated units in the encoder and as many
-/// in the decoder; so many latent numbers between them.
+/// Images of rows × columns pixels of so many values; hidden layers of so many gated units in encoders and decoder; so many
+/// latent numbers between them, on one level or two.
 ///
 /// ```
 /// use saltus_lab::vae::VaeSizes;
 /// let usual = VaeSizes::new(28, 28, VaeSizes::HIDDEN, VaeSizes::LATENT)?;
 /// assert_eq!(usual.parameters(), 1_116_864);
+/// let two = usual.with_levels(2, None)?;
+/// assert_eq!((two.levels(), two.parameters() > 2 * usual.parameters()), (2, true));
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaeSizes {
     rows: usize,
     columns: usize,
+    values: usize,
     hidden: usize,
     latent: usize,
+    levels: usize,
+    channels: Option<usize>,
 }
 
-/// A fully connected layer: its size, and where its weights [output, input] and biases are among the
-/// parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layer {
-    pub(super) inputs: usize,
-    pub(super) outputs: usize,
-    pub(super) weight: Range<usize>,
-    pub(super) bias: Range<usize>,
-}
-
-impl Layer {
-    /// Its weights, then its biases.
-    pub(super) fn parameters(&self) -> Range<usize> {
-        self.weight.start..self.bias.end
-    }
-}
+/// More channels than anybody wants.
+const MOST_CHANNELS: usize = 1024;
 
 impl VaeSizes {
     /// Hidden units of a layer, unless others are asked for.
@@ -63,14 +55,36 @@ impl VaeSizes {
         }
         let most = u32::MAX as usize;
         let widest = hidden.saturating_mul(2).max(latent.saturating_mul(2)).max(pixels);
-        // Six layers with biases, none with more than this.
-        if widest.saturating_add(1).saturating_mul(widest).saturating_mul(6) > most {
+        // At most fourteen layers with biases, none with more than this.
+        if widest.saturating_add(1).saturating_mul(widest).saturating_mul(14) > most {
             return Err(ModelError::Invalid(format!(
                 "{hidden} hidden units and {latent} latent numbers for {rows}×{columns} pixels are \
                  more than saltus can index"
             )));
         }
-        Ok(Self { rows, columns, hidden, latent })
+        Ok(Self { rows, columns, values: 2, hidden, latent, levels: 1, channels: None })
+    }
+
+    /// With one level of latent numbers or two; of two, with convolutions of so many channels (and twice as many) if there are any.
+    pub fn with_levels(self, levels: usize, channels: Option<usize>) -> Result<Self, ModelError> {
+        let wrong = |sentence: String| Err(ModelError::Invalid(sentence));
+        match (levels, channels) {
+            (1 | 2, None) | (2, Some(1..=MOST_CHANNELS)) => Ok(Self { levels, channels, ..self }),
+            (1, Some(_)) => wrong("convolutions are for two levels of latent numbers".to_owned()),
+            (2, Some(channels)) => wrong(format!(
+                "convolutions have between 1 and {MOST_CHANNELS} channels, got {channels}"
+            )),
+            _ => wrong(format!("latent numbers have one level or two, got {levels}")),
+        }
+    }
+
+    /// With pixels of so many values: bits, or levels of gray.
+    pub fn with_values(self, values: usize) -> Result<Self, ModelError> {
+        Space::new(self.pixels(), values)?;
+        if values < 2 {
+            return Err(ModelError::Invalid(format!("pixels need two values, got {values}")));
+        }
+        Ok(Self { values, ..self })
     }
 
     /// Rows of an image.
@@ -88,41 +102,49 @@ impl VaeSizes {
         self.rows * self.columns
     }
 
-    /// Hidden units of each of the four layers.
+    /// Values of a pixel.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
+    /// Units of each hidden layer.
     pub fn hidden(&self) -> usize {
         self.hidden
     }
 
-    /// Latent numbers.
+    /// Latent numbers of a level.
     pub fn latent(&self) -> usize {
         self.latent
     }
 
-    /// Number of parameters.
-    pub fn parameters(&self) -> usize {
-        self.layers()[5].1.bias.end
+    /// Levels of latent numbers.
+    pub fn levels(&self) -> usize {
+        self.levels
     }
 
-    /// Every layer with its name, in the order of their parameters. A gated layer has two outputs per
-    /// unit: all numbers, then all gates. The encoder ends in all means, then all logarithms of
-    /// variances.
-    pub(super) fn layers(&self) -> [(&'static str, Layer); 6] {
-        let (pixels, pairs) = (self.pixels(), 2 * self.hidden);
-        let mut used = 0;
-        [
-            ("encoder.first", pixels, pairs),
-            ("encoder.second", self.hidden, pairs),
-            ("encoder.last", self.hidden, 2 * self.latent),
-            ("decoder.first", self.latent, pairs),
-            ("decoder.second", self.hidden, pairs),
-            ("decoder.last", self.hidden, pixels),
-        ]
-        .map(|(name, inputs, outputs)| {
-            let weight = used..used + inputs * outputs;
-            let bias = weight.end..weight.end + outputs;
-            used = bias.end;
-            (name, Layer { inputs, outputs, weight, bias })
-        })
+    /// Channels of the first convolutions, if there are any.
+    pub fn channels(&self) -> Option<usize> {
+        self.channels
+    }
+
+    /// Number of parameters.
+    pub fn parameters(&self) -> usize {
+        Plans::new(self).parameters()
+    }
+
+    /// Numbers that the decoder gives to an image.
+    pub(super) fn decoded(&self) -> usize {
+        if self.values == 2 { self.pixels() } else { 2 * self.pixels() }
+    }
+
+    /// What these mean.
+    pub(super) fn decoded_pixels(&self) -> Pixels {
+        if self.values == 2 { Pixels::Bits } else { Pixels::Grays(self.values) }
+    }
+
+    /// Noise that an image takes.
+    pub(super) fn noise(&self) -> usize {
+        self.levels * self.latent
     }
 }
 
@@ -131,17 +153,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_follow_each_other_without_gaps() {
+    fn parameters_are_those_of_the_layers() {
         let sizes = VaeSizes::new(2, 3, 5, 4).unwrap();
-        let mut end = 0;
-        for (name, layer) in sizes.layers() {
-            assert_eq!((layer.weight.start, layer.weight.end), (end, layer.bias.start), "{name}");
-            assert_eq!(layer.weight.len(), layer.outputs * layer.inputs, "{name}");
-            assert_eq!(layer.bias.len(), layer.outputs, "{name}");
-            end = layer.bias.end;
-        }
         // 10·6 + 10, 10·5 + 10, 8·5 + 8, 10·4 + 10, 10·5 + 10, 6·5 + 6.
-        assert_eq!((end, sizes.parameters()), (324, 324));
+        assert_eq!(sizes.parameters(), 324);
+        // Twelve numbers for six pixels: 6·5 + 6 more.
+        assert_eq!(sizes.with_values(9).unwrap().parameters(), 360);
+        // Upper encoder 70 + 60 + 48; lower encoder 70 of the image, 50 of the upper, 10·10 + 10 of both, 48; prior 50 + 60 + 48;
+        // decoder 50 and 50, 110, 36.
+        assert_eq!(sizes.with_levels(2, None).unwrap().parameters(), 860);
     }
 
     #[test]
@@ -155,5 +175,12 @@ mod tests {
         assert!(refused(usize::MAX, 2, 3, 2).contains("more than can be counted"));
         assert!(refused(28, 28, 1 << 40, 2).contains("more than saltus can index"));
         assert!(refused(28, 28, usize::MAX, 2).contains("more than saltus can index"));
+        let sizes = VaeSizes::new(4, 4, 3, 2).unwrap();
+        let refused =
+            |levels, channels| sizes.with_levels(levels, channels).unwrap_err().to_string();
+        assert!(refused(3, None).contains("one level or two, got 3"));
+        assert!(refused(1, Some(4)).contains("are for two levels"));
+        assert!(refused(2, Some(0)).contains("between 1 and 1024 channels, got 0"));
+        assert!(sizes.with_values(1).is_err() && sizes.with_values(0).is_err());
     }
 }

@@ -33,11 +33,15 @@ fn split(rows: usize, columns: usize, training: Vec<u8>, validation: Option<Vec<
 
 /// An autoencoder whose biases are not zero either.
 fn random(rows: usize, columns: usize, hidden: usize, latent: usize) -> Vae {
-    let sizes = VaeSizes::new(rows, columns, hidden, latent).unwrap();
+    random_of(VaeSizes::new(rows, columns, hidden, latent).unwrap())
+}
+
+/// One of any form.
+fn random_of(sizes: VaeSizes) -> Vae {
     let mut rng = ChainRng::new(3, Stream::Data(0));
     let mut vae = Vae::random(sizes, 5);
     vae.change_parameters(|parameters| {
-        for (_, layer) in sizes.layers() {
+        for (_, layer) in Plans::new(&sizes).layers {
             fill_noise(&mut rng, &mut parameters[layer.bias]);
         }
     });
@@ -79,10 +83,9 @@ fn what_makes_no_sense_is_refused() {
         assert!(found.contains(sentence), "{found}");
     }
     let gray = Examples::new(Space::new(4, 3).unwrap(), vec![2; 400]).unwrap();
-    let gray = Split { training: gray, ..good.clone() };
-    assert!(
-        refused(settings.clone(), &gray).contains("two values per pixel, but these images have 3")
-    );
+    let gray = Split { training: gray, validation: Some(good.training.clone()), ..good.clone() };
+    let sentence = "have 3 values per pixel, those to choose by 2";
+    assert!(refused(settings.clone(), &gray).contains(sentence));
     let wide = Split { columns: 3, ..good.clone() };
     assert!(refused(settings, &wide).contains("2×3 pixels cannot learn from states of 4 sites"));
 
@@ -97,7 +100,7 @@ fn what_makes_no_sense_is_refused() {
     let sentence = refused(&huge, &good.training, 5);
     assert!(sentence.contains("its bound at image 0 is "), "{sentence}");
     // An encoder that says nothing, and a decoder whose sums are infinity minus infinity.
-    let decoder = vae.sizes.layers()[3].1.weight.start;
+    let decoder = Plans::new(&vae.sizes).layers[3].1.weight.start;
     let mut numbers = vec![0.0; vae.parameters.len()];
     for (index, number) in numbers[decoder..].iter_mut().enumerate() {
         *number = if index % 2 == 0 { 1e30 } else { -1e30 };

@@ -7,13 +7,12 @@ use saltus::ChainRng;
 use saltus::Control;
 use saltus::Workers;
 use saltus::rng::{Stream, Training as Purpose};
-use saltus_learn::Order;
 use saltus_learn::adam::{Moments, Step};
 use saltus_learn::data::Examples;
 use saltus_learn::data::Split;
 use saltus_learn::descent::descend;
+use saltus_learn::{Clock, Order, Spent};
 use serde::Serialize;
-use std::time::Instant;
 
 /// How an epoch went.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -57,8 +56,8 @@ pub struct TrainedVae {
     pub complete: bool,
     /// How well it did in the course of it.
     pub history: Vec<EpochReport>,
-    /// Wall time.
-    pub seconds: f64,
+    /// What it cost, with looks at the validation images.
+    pub spent: Spent,
 }
 
 /// Trains an autoencoder on the training images of a set, and keeps it as it was when it did best on
@@ -71,7 +70,7 @@ pub fn train_vae(
     mut monitor: impl FnMut(VaeProgress) -> Control,
 ) -> Result<TrainedVae, VaeError> {
     let sizes = settings.check(split)?;
-    let started = Instant::now();
+    let clock = Clock::start();
     let pool = Workers::new(settings.threads).map_err(VaeError::Threads)?;
     let vae = pool.install(|| Vae::random(sizes, settings.seed));
     let mut training = Training::new(&split.training, settings, vae);
@@ -129,7 +128,7 @@ pub fn train_vae(
         updates: made,
         complete,
         history,
-        seconds: started.elapsed().as_secs_f64(),
+        spent: clock.spent(),
     })
 }
 
@@ -159,7 +158,7 @@ impl<'a> Training<'a> {
             learner: Learner::new(&vae, settings.batch),
             moments: Moments::new(vae.parameters.len()),
             order: Order::default(),
-            noise: vec![0.0; settings.batch * settings.latent],
+            noise: vec![0.0; settings.batch * vae.sizes.noise()],
             vae,
         }
     }

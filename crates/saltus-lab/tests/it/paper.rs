@@ -185,7 +185,7 @@ fn several_draws_of_the_parameters_are_averaged() {
     let rows = timeless(&folder.path().join("results.csv"));
     assert_eq!(rows.len(), 3 * 14);
     let figure = std::fs::read_to_string(folder.path().join("ising-low.svg")).unwrap();
-    assert!(figure.contains("mean over 3 draws of the parameters"));
+    assert!(figure.contains("standard deviation over 3 draws of the parameters"));
 }
 
 #[test]
@@ -225,6 +225,6 @@ fn what_cannot_be_studied_is_refused_in_a_sentence() {
 #[test]
 fn the_list_names_every_target() {
     let ran = lab("paper --list");
-    assert_eq!((ran.code, ran.out.lines().count()), (0, 16));
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 20));
     assert!(ran.out.contains("fhmm-binary-high") && ran.out.contains("14 cells"), "{}", ran.out);
 }

@@ -60,7 +60,7 @@ fn a_training_leaves_an_autoencoder_and_a_picture() {
     let file = std::fs::read(data.path().join("vae.safetensors")).unwrap();
     let tensors = safetensors::SafeTensors::deserialize(&file).unwrap();
     assert_eq!(tensors.tensor("encoder.first.weight").unwrap().shape(), [16, 20]);
-    assert_eq!(tensors.tensor("decoder.last.bias").unwrap().shape(), [4, 5]);
+    assert_eq!(tensors.tensor("decoder.last.bias").unwrap().shape(), [20]);
 }
 
 #[test]
@@ -85,6 +85,24 @@ fn scripts_get_one_object() {
     assert!(bound["standard_error"].as_f64().unwrap() > 0.0);
     for file in json["files"].as_array().unwrap() {
         assert!(Path::new(file.as_str().unwrap()).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn two_levels_and_convolutions_are_learnt_too() {
+    let data = data();
+    for (options, words, channels) in [
+        ("--levels 2", "two levels of 2 numbers, layers of 8 units", None),
+        ("--levels 2 --channels 2", "two levels of 2 numbers, 8 units, 2 channels", Some(2)),
+    ] {
+        let ran = lab(&line(&data, "text.safetensors", &format!("{options} --force")));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains(words) || ran.out.contains(words), "{} {}", ran.err, ran.out);
+        let json =
+            lab(&line(&data, "a.safetensors", &format!("{options} --force --json --quiet"))).json();
+        assert_eq!((&json["levels"], json["channels"].as_u64()), (&2.into(), channels));
+        assert!(json["bound"]["bits_per_dim"].as_f64().unwrap() > 0.0, "{json}");
+        assert!(json["processor_seconds"].as_f64().unwrap() > 0.0, "{json}");
     }
 }
 
@@ -127,6 +145,8 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
         ("--samples 1000001", "between 1 and 1000000 draws per image, got 1000001"),
         ("--patience 0", "at least 1, got 0"),
         ("--warmup -1", "cannot be negative"),
+        ("--levels 3", "one level or two, got 3"),
+        ("--channels 4", "convolutions are for two levels"),
     ];
     for (options, sentence) in usage {
         let ran = lab(&line(&data, "x.safetensors", options));
@@ -137,9 +157,12 @@ fn what_cannot_be_trained_is_refused_in_a_sentence() {
     std::fs::create_dir(&faces).unwrap();
     std::fs::write(faces.join("images-idx3-ubyte"), images([40, 1, 2], 0..80)).unwrap();
     let vae = |options: String| lab(&format!("train vae {options}"));
-    let ran = vae(format!("--data {folder} --dataset frey --out {folder}/x --batch 10"));
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("two values per pixel, but these images have 256"), "{}", ran.err);
+    let gray =
+        format!("--data {folder} --dataset frey --batch 10 --hidden 3 --latent 1 --epochs 2");
+    let ran = vae(format!("{gray} --out {folder}/gray.safetensors --json --quiet"));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(ran.json()["values"], 256);
+    assert!(ran.json()["bound"].is_null() || ran.json()["bound"]["bits_per_dim"].is_number());
     let bad = data.path().join("bad");
     std::fs::create_dir(&bad).unwrap();
     std::fs::write(bad.join("train-images-idx3-ubyte"), b"no images").unwrap();

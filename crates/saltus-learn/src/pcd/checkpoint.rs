@@ -2,6 +2,7 @@
 
 use super::schedule::Patience;
 use super::{Buffer, TrainError, TrainSettings, Training};
+use crate::clock::Spent;
 use crate::learnable::Learnable;
 use saltus::tensor_file::{self, Tensor, Tensors};
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,9 @@ struct State {
     settings: TrainSettings,
     iteration: usize,
     seconds: f64,
+    /// Not in checkpoints of before it was counted.
+    #[serde(default)]
+    processor_seconds: f64,
     log_scale: Option<f64>,
     patience: Patience,
     about: String,
@@ -48,7 +52,8 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
             parameters: self.parameters.len(),
             settings: self.settings.clone(),
             iteration: self.iteration,
-            seconds: self.seconds,
+            seconds: self.spent.seconds,
+            processor_seconds: self.spent.processor_seconds,
             log_scale: self.tuner.as_ref().map(|tuner| tuner.log_scale()),
             patience: self.patience,
             about: about.to_owned(),
@@ -76,7 +81,7 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
     pub fn resumed(mut self, checkpoint: Checkpoint) -> Result<Self, TrainError> {
         let Checkpoint { path, state, .. } = &checkpoint;
         let failed = |reason: &str| TrainError::File { path: path.clone(), reason: reason.into() };
-        let State { iteration, seconds, log_scale, patience, .. } = *state;
+        let State { iteration, seconds, processor_seconds, log_scale, patience, .. } = *state;
         let (threads, iterations) = (self.settings.threads, self.settings.iterations);
         if self.settings != (TrainSettings { threads, iterations, ..state.settings.clone() }) {
             return Err(failed("is of a training with other settings"));
@@ -99,7 +104,8 @@ impl<'a, M: Learnable + 'a> Training<'a, M> {
             return Err(failed("has a number that is not finite"));
         }
         let sites = space.sites();
-        (self.iteration, self.seconds, self.patience) = (iteration, seconds, patience);
+        (self.iteration, self.patience) = (iteration, patience);
+        self.spent = Spent { seconds, processor_seconds };
         if let (Some(tuner), Some(log_scale)) = (&mut self.tuner, log_scale) {
             tuner.set_log_scale(log_scale);
         }

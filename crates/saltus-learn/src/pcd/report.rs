@@ -1,9 +1,9 @@
 //! The numbers that people watch while a model is trained.
 
-use serde::Serialize;
+use crate::clock::Spent;
 
 /// How an iteration went.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// The iteration, counted from 1.
     pub iteration: usize,
@@ -21,8 +21,8 @@ pub struct Report {
     pub steps: usize,
     /// Learning rate.
     pub learning_rate: f64,
-    /// Wall time.
-    pub seconds: f64,
+    /// What it cost.
+    pub spent: Spent,
 }
 
 impl Report {

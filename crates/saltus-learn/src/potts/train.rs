@@ -1,6 +1,7 @@
 //! Learning a Potts model from an alignment.
 
 use super::{Alignment, Frequencies, Potts};
+use crate::clock::Spent;
 use crate::pcd::{Checkpoint, Fall, Report, TrainError, TrainSettings, Training};
 use saltus::{Control, Model, Sampler, States};
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,9 @@ pub struct PottsReport {
     pub learning_rate: f64,
     /// Wall time so far.
     pub seconds: f64,
+    /// Seconds that processors computed so far; not in histories of before they were counted.
+    #[serde(default)]
+    pub processor_seconds: f64,
 }
 
 /// Where learning is.
@@ -106,8 +110,8 @@ pub struct TrainedPotts {
     pub complete: bool,
     /// The sum of the weights of the sequences.
     pub effective: f64,
-    /// Wall time.
-    pub seconds: f64,
+    /// What it cost.
+    pub spent: Spent,
     /// The chains as they were at the end.
     pub chains: Vec<u8>,
 }
@@ -209,7 +213,8 @@ impl PottsTraining {
             pearson: chains.pearson(&self.data),
             energy_gap: report.energy_gap(),
             learning_rate: report.learning_rate,
-            seconds: self.training.seconds(),
+            seconds: self.training.spent().seconds,
+            processor_seconds: self.training.spent().processor_seconds,
         }
     }
 
@@ -220,7 +225,7 @@ impl PottsTraining {
             iterations: self.training.iteration(),
             complete,
             effective: self.effective,
-            seconds: self.training.seconds(),
+            spent: self.training.spent(),
             chains: self.training.chains().to_vec(),
             history: self.history,
         })

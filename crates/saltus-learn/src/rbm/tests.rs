@@ -3,9 +3,10 @@
 use super::*;
 use crate::Learnable;
 use crate::dbn::{Dbn, Layers};
-use initial::clamped_mean;
+use initial::{clamped_mean, initial};
+use reconstruct::reconstruction_error;
 use saltus::math::{log_sum_exp, softplus};
-use saltus::{Method as Moves, Model, Sampler, Space, States};
+use saltus::{Method as Moves, Model, Rbm, Sampler, Space, States};
 
 /// log π of a state, straight from the formula. Parameters: weights [row][hidden], hidden biases,
 /// visible biases, one after the other.
@@ -363,6 +364,71 @@ fn divergence_is_reported_with_the_update() {
     // The first step of Adam is the learning rate: beyond the bound at once, or only later.
     assert_eq!(diverges_at(2e6), 1);
     assert!(diverges_at(5e5) > 1);
+}
+
+#[test]
+fn a_network_begins_as_the_rbm_below_upside_down() {
+    let (bottom, units) = (Rbm::random(3, 4, 2, 1).unwrap(), Space::new(4, 2).unwrap());
+    let (examples, _) = examples(2, |index| 1 + index);
+    let examples = examples.hidden_units_of(bottom.clone()).unwrap();
+    // What the bottom RBM says of its hidden units: all states of its sites summed up.
+    let below = |hidden: &[u8]| {
+        let joint = |state: &Vec<u8>| {
+            let inputs = hidden.iter().enumerate().map(|(unit, on)| {
+                let weights = state.iter().enumerate();
+                let sum: f32 = weights.map(|(site, value)| bottom.weight(unit, site, *value)).sum();
+                f64::from(*on) * f64::from(sum + bottom.hidden_bias(unit))
+            });
+            inputs.sum::<f64>() + bottom.visible_log_prob(state)
+        };
+        log_sum_exp(&all_states(bottom.space()).iter().map(joint).collect::<Vec<_>>())
+    };
+    // How far what the top RBM says of them is from that, up to a constant.
+    let apart = |hidden: usize| {
+        let settings = RbmSettings { hidden, batch: 8, ..RbmSettings::default() };
+        let training = RbmTraining::on_top_of(&bottom, &examples, &settings).unwrap();
+        let top = training.learner().model();
+        let gap = |state: &Vec<u8>| {
+            let mut log_prob = [0.0];
+            top.log_prob(States::new(state, 4), &mut top.new_cache(1), &mut log_prob).unwrap();
+            log_prob[0] - below(state)
+        };
+        let gaps: Vec<f64> = all_states(&units).iter().map(gap).collect();
+        gaps.iter().fold(0.0f64, |most, one| most.max((one - gaps[0]).abs()))
+    };
+    assert!(apart(3) < 1e-5, "{}", apart(3));
+    // Each unit beyond adds at most log((1 + e^0.2)/2): inputs are four of at most 0.05.
+    assert!(apart(5) > 1e-4 && apart(5) < 0.22, "{}", apart(5));
+    // Too few units to take all sites: a stranger.
+    assert!(apart(2) > 0.2, "{}", apart(2));
+}
+
+#[test]
+fn a_training_goes_on_to_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint.safetensors");
+    let (examples, _) = examples(2, |index| 5 + index);
+    let settings = |epochs| RbmSettings { batch: 10, epochs, steps: 2, ..RbmSettings::default() };
+    fn run<'a>(
+        mut training: RbmTraining<'a>,
+        until: usize,
+        path: &std::path::Path,
+    ) -> RbmTraining<'a> {
+        while training.learner().iteration() < until {
+            training.iterate().unwrap();
+        }
+        training.learner().save(path, "a test").unwrap();
+        training
+    }
+    let whole =
+        run(RbmTraining::new(&examples, &settings(4)).unwrap(), 24, &path).finish().unwrap();
+    let part = run(RbmTraining::new(&examples, &settings(4)).unwrap(), 11, &path);
+    let checkpoint = crate::Checkpoint::read(&path).unwrap();
+    let again = RbmTraining::new(&examples, &settings(4)).unwrap();
+    let again = run(again.resumed(checkpoint, part.history().to_vec()).unwrap(), 24, &path);
+    let again = again.finish().unwrap();
+    assert_eq!(again.parameters, whole.parameters);
+    assert_eq!((again.history, again.complete), (whole.history, true));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::file;
 use super::gradient::weights_by_unit;
 use super::{RbmReport, RbmSettings, RbmStatistics, Statistics};
+use crate::clock::Spent;
 use crate::dbn::PREFIXES;
 use crate::learnable::Learnable;
 use crate::pcd::TrainError;
@@ -23,8 +24,8 @@ pub struct Trained {
     pub complete: bool,
     /// How well it did in the course of it.
     pub history: Vec<RbmReport>,
-    /// Wall time.
-    pub seconds: f64,
+    /// What it cost.
+    pub spent: Spent,
     /// In the order of the learner; the model's are rounded.
     pub(super) parameters: Vec<f32>,
     pub(super) rbm: Rbm,

@@ -126,7 +126,10 @@ fn a_resumed_training_is_one_that_never_stopped() {
         let run = |training: &mut Training, until: usize| -> Vec<Report> {
             let mut reports = Vec::new();
             while training.iteration() < until {
-                reports.push(Report { seconds: 0.0, ..training.iterate().unwrap() });
+                reports.push(Report {
+                    spent: saltus_learn::Spent::default(),
+                    ..training.iterate().unwrap()
+                });
             }
             reports
         };
@@ -306,7 +309,7 @@ fn one_state_at_a_time_gives_the_gradient_of_a_batch() {
     let means = model.loss_gradient(states, states, &mut model.new_work(2), &mut found).unwrap();
     // Chains and data are the same: nothing is left but what holds the mean of the network.
     assert_eq!(means.data, means.chains);
-    let base = model.base();
+    let base = model.frequencies().base();
     let held =
         0.1 * (means.data - states.rows().map(|state| base.log_prob(state)).sum::<f64>() / 2.0);
     for state in states.rows() {

@@ -29,6 +29,10 @@ pub struct IsingSpec {
     /// The same field B at all sites [default: the recipe's, or 0 with --coupling alone]
     #[cfg_attr(feature = "clap", arg(long, value_name = "B", help_heading = MODEL, value_parser = parse::finite_single, allow_negative_numbers = true))]
     pub field: Option<f32>,
+    /// The recipe by the letter of the paper's text: couplings of equal values 0 and 1, and fields of value 1, which are half
+    /// of those of the authors' code
+    #[cfg_attr(feature = "clap", arg(long, help_heading = MODEL, conflicts_with = "disorder"))]
+    pub text: bool,
     /// Join opposite rims
     #[cfg_attr(feature = "clap", arg(long, help_heading = MODEL))]
     pub periodic: bool,
@@ -63,6 +67,14 @@ impl IsingSpec {
             Some((temperature, _)) => paper::ising_parameters(temperature, lattice, building.seed),
             None => (0.4, vec![0.0; lattice.sites()]),
         };
+        if self.text && recipe.is_none() {
+            return Err(ModelError::invalid("the text is one of a recipe: name a preset"));
+        }
+        if self.text {
+            // λ·δ(x, y) is λ·ss′/2 and b·x is b·s/2, up to constants.
+            coupling *= 0.5;
+            field.iter_mut().for_each(|field| *field *= 0.5);
+        }
         coupling = self.coupling.unwrap_or(coupling);
         if let Some(uniform) = self.field {
             field.fill(uniform);
@@ -72,8 +84,10 @@ impl IsingSpec {
             (None, Some(_)) => format!("a random field{}", building.drawn()),
             (None, None) => "no field".to_owned(),
         };
-        let recipe_words =
-            recipe.map_or(String::new(), |(_, word)| format!("recipe '{word}' with "));
+        let recipe_words = recipe.map_or(String::new(), |(_, word)| match self.text {
+            true => format!("recipe '{word}' by the text with "),
+            false => format!("recipe '{word}' with "),
+        });
         let parameters = format!("{recipe_words}coupling {} and {field_words}", exact(coupling));
         let model = Pairwise::ising_lattice(lattice, coupling, field)?;
         let words = format!("Ising model on {}, {parameters}", size.words(self.periodic));
@@ -82,7 +96,7 @@ impl IsingSpec {
 
     /// Grids of any dimension, and random couplings: no recipe of the paper is of them.
     fn build_grid(&self, shape: &[usize], building: &Building<'_>) -> Result<Built, ModelError> {
-        if self.preset.is_some() {
+        if self.preset.is_some() || self.text {
             return Err(ModelError::invalid(
                 "the recipes are for lattices of two dimensions: leave out the preset",
             ));

@@ -23,6 +23,9 @@ pub struct Iteration {
     pub steps: usize,
     pub learning_rate: f64,
     pub seconds: f64,
+    /// Not in histories of before it was counted.
+    #[serde(default)]
+    pub processor_seconds: f64,
 }
 
 impl From<&Report> for Iteration {
@@ -37,7 +40,8 @@ impl From<&Report> for Iteration {
             scale: report.scale,
             steps: report.steps,
             learning_rate: report.learning_rate,
-            seconds: report.seconds,
+            seconds: report.spent.seconds,
+            processor_seconds: report.spent.processor_seconds,
         }
     }
 }

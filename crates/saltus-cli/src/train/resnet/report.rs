@@ -5,6 +5,7 @@ use super::{Training, count};
 use crate::arguments::Backend;
 use crate::failure::Failure;
 use crate::table::{finish, plain_table, wrap};
+use crate::train::report::cost;
 use comfy_table::CellAlignment;
 use saltus_learn::data::Split;
 use saltus_learn::{TrainSettings, Validation};
@@ -116,6 +117,7 @@ struct Json<'a> {
     iterations: usize,
     complete: bool,
     seconds: f64,
+    processor_seconds: f64,
     energy_gap: Option<f64>,
     acceptance: Option<f64>,
     sites_changed_per_step: Option<f64>,
@@ -155,7 +157,8 @@ pub fn print_json<N: Network + 'static>(
         settings: training.settings(),
         iterations: training.iteration(),
         complete,
-        seconds: training.seconds(),
+        seconds: training.spent().seconds,
+        processor_seconds: training.spent().processor_seconds,
         energy_gap: last(|last| Some(last.energy_gap)),
         acceptance: last(|last| Some(last.acceptance)),
         sites_changed_per_step: last(|last| Some(last.sites_changed_per_step)),
@@ -187,7 +190,7 @@ pub fn print_text<N: Network + 'static>(
 ) -> Result<(), Failure> {
     let mut out = crate::out::stdout();
     let stopped = if complete { "" } else { ", stopped early" };
-    writeln!(out, "{} iterations in {:.1} s{stopped}\n", training.iteration(), training.seconds())?;
+    writeln!(out, "{} iterations in {}{stopped}\n", training.iteration(), cost(training.spent()))?;
     writeln!(out, "{}", course(history))?;
     if !looks.is_empty() {
         writeln!(out, "{}", table_of_looks(looks))?;
@@ -202,7 +205,16 @@ pub fn print_text<N: Network + 'static>(
 /// The looks at the validation images, the best one marked.
 fn table_of_looks(looks: &[Validation]) -> String {
     let mut table = plain_table();
-    table.set_header(["iteration", "minutes", "validation", "chains", "in reverse", "chains", ""]);
+    table.set_header([
+        "iteration",
+        "minutes",
+        "of processors",
+        "validation",
+        "chains",
+        "in reverse",
+        "chains",
+        "",
+    ]);
     let best = Validation::best(looks).map(|best| best.iteration);
     let optional = |number: Option<f64>, digits: usize| {
         number.map_or("–".to_owned(), |number| format!("{number:.digits$}"))
@@ -211,6 +223,7 @@ fn table_of_looks(looks: &[Validation]) -> String {
         table.add_row([
             look.iteration.to_string(),
             format!("{:.1}", look.minutes),
+            format!("{:.1}", look.processor_minutes),
             format!("{:.2}", look.log_likelihood),
             format!("{:.0}", look.effective_chains),
             optional(look.log_likelihood_reverse, 2),
@@ -218,7 +231,7 @@ fn table_of_looks(looks: &[Validation]) -> String {
             if best == Some(look.iteration) { "best".to_owned() } else { String::new() },
         ]);
     }
-    for column in table.column_iter_mut().take(6) {
+    for column in table.column_iter_mut().take(7) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let explanation = wrap(

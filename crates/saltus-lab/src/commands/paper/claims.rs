@@ -85,7 +85,7 @@ pub struct Part {
 pub struct Answer {
     pub of: String,
     pub value: f64,
-    /// Its standard error over chains.
+    /// Its standard error, over draws of the parameters or over chains.
     pub error: f64,
     /// None if it is so close to the limit that chance decides, or on the wrong side of a bound.
     pub holds: Option<bool>,
@@ -97,7 +97,7 @@ const ERRORS: f64 = 2.0;
 impl Answer {
     /// An answer that is decided only if nothing that the number may be would change it.
     fn new(of: impl Into<String>, estimate: Estimate, holds: impl Fn(f64) -> bool) -> Self {
-        let Estimate { value, error, may_be_less, may_be_more } = estimate;
+        let Estimate { value, error, may_be_less, may_be_more, .. } = estimate;
         // Claims set a limit to one side or the other, so the ends tell of all between them.
         let low = holds(if may_be_less { 0.0 } else { value - ERRORS * error });
         let high = holds(if may_be_more { f64::INFINITY } else { value + ERRORS * error });
@@ -107,7 +107,13 @@ impl Answer {
 
     /// An answer whose number has no error to speak of.
     fn exact(of: impl Into<String>, value: f64, holds: impl Fn(f64) -> bool) -> Self {
-        let exact = Estimate { value, error: 0.0, may_be_less: false, may_be_more: false };
+        let exact = Estimate {
+            value,
+            error: 0.0,
+            draws: vec![value],
+            may_be_less: false,
+            may_be_more: false,
+        };
         Self::new(of, exact, holds)
     }
 }

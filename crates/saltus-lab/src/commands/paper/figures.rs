@@ -2,7 +2,7 @@
 //! a logarithmic scale.
 
 use super::measure::Row;
-use super::results::{Results, mean, weights_of};
+use super::results::{Results, deviation, mean, weights_of};
 use crate::study::{SAMPLERS, Target};
 use saltus::{Balancing, Method};
 use saltus_cli::plot::bars::{Bar, BarPlot, Panel};
@@ -33,10 +33,11 @@ pub fn figure(results: &Results, target: Target) -> BarPlot {
         });
         let bars = pairs.filter_map(|(sampler, weight)| {
             let rows = || results.tuned(target, sampler, weight);
+            let draws: Vec<f64> = rows().map(value).collect();
             Some(Bar {
                 label: sampler.to_string(),
-                value: Some(mean(rows().map(value))?),
-                error: mean(rows().filter_map(error)),
+                value: Some(mean(draws.iter().copied())?),
+                error: deviation(&draws).or_else(|| mean(rows().filter_map(error))),
                 group: kind(sampler, weight),
             })
         });
@@ -48,10 +49,9 @@ pub fn figure(results: &Results, target: Target) -> BarPlot {
     let mut seeds: Vec<Option<u64>> = rows().map(|row| row.model_seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
-    let averaged = if seeds.len() > 1 {
-        format!(", mean over {} draws of the parameters", seeds.len())
-    } else {
-        String::new()
+    let spread = match seeds.len() {
+        0 | 1 => "chains".to_owned(),
+        draws => format!("{draws} draws of the parameters"),
     };
     let space = rows().next().map(|row| format!("{} sites × {} values", row.sites, row.values));
     BarPlot {
@@ -60,7 +60,7 @@ pub fn figure(results: &Results, target: Target) -> BarPlot {
             space.unwrap_or_default(),
             format!(
                 "{chains} chains of {steps} steps, half discarded; error bars: standard deviation over \
-                 chains{averaged}; log scale"
+                 {spread}; log scale"
             ),
         ],
         panels: vec![

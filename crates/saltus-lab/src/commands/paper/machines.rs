@@ -32,8 +32,8 @@ pub struct Machines<'a> {
 
 /// What a target's machine was trained on, and how.
 struct Recipe {
-    /// Name of the authors' file.
-    file: &'static str,
+    /// Name of the authors' file; none if they published no such machine.
+    file: Option<&'static str>,
     dataset: Dataset,
     hidden: usize,
     values: usize,
@@ -48,11 +48,15 @@ fn recipe(target: Target) -> Option<Recipe> {
     let recipe = |file, dataset, hidden, values, epochs| {
         Some(Recipe { file, dataset, hidden, values, epochs })
     };
+    let four = Some("fashion-mnist-4-levels-50");
+    let eight = Some("fashion-mnist-8-levels-50");
     match target {
-        Target::Rbm25 => recipe("mnist-binary-25", Dataset::Mnist, 25, 2, 1),
-        Target::Rbm200 => recipe("mnist-binary-200", Dataset::Mnist, 200, 2, 1),
-        Target::Rbm4 => recipe("fashion-mnist-4-levels-50", Dataset::FashionMnist, 50, 4, 6),
-        Target::Rbm8 => recipe("fashion-mnist-8-levels-50", Dataset::FashionMnist, 50, 8, 6),
+        Target::Rbm25 => recipe(Some("mnist-binary-25"), Dataset::Mnist, 25, 2, 1),
+        Target::Rbm200 => recipe(Some("mnist-binary-200"), Dataset::Mnist, 200, 2, 1),
+        Target::Rbm4 => recipe(four, Dataset::FashionMnist, 50, 4, 6),
+        Target::Rbm8 => recipe(eight, Dataset::FashionMnist, 50, 8, 6),
+        Target::Rbm4Text => recipe(None, Dataset::FashionMnist, 100, 4, 6),
+        Target::Rbm8Text => recipe(None, Dataset::FashionMnist, 100, 8, 6),
         _ => None,
     }
 }
@@ -76,10 +80,12 @@ impl Machines<'_> {
                 let missing = self.authors.map_or(String::new(), |authors| {
                     format!(", which is not in {}", authors.display())
                 });
+                let theirs = recipe.file.map_or(String::new(), |file| {
+                    format!("--machines names the folder of the authors' {file}.safetensors{missing}, or ")
+                });
                 Err(Failure::Failed(format!(
-                    "{target} is a machine learnt from images: --machines names the folder of the \
-                     authors' {}.safetensors{missing}, or --data one of {} to train on",
-                    recipe.file, recipe.dataset
+                    "{target} is a machine learnt from images: {theirs}--data one of {} to train on",
+                    recipe.dataset
                 )))
             }
         }
@@ -87,7 +93,7 @@ impl Machines<'_> {
 
     /// The authors' file, if it is there.
     fn authors_file(&self, recipe: &Recipe) -> Option<PathBuf> {
-        let path = self.authors?.join(format!("{}.safetensors", recipe.file));
+        let path = self.authors?.join(format!("{}.safetensors", recipe.file?));
         path.is_file().then_some(path)
     }
 

@@ -52,11 +52,14 @@ pub const SECONDS: Measure =
 /// any chain that drifts.
 const HARDLY_MOVED: (f64, f64) = (1.1, 20.0);
 
-/// A number and its standard error over chains, unless it is only a bound.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A number and its standard error, unless it is only a bound: over draws of the random parameters where there are several,
+/// else over chains.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     pub value: f64,
     pub error: f64,
+    /// The number for every draw of the parameters.
+    pub draws: Vec<f64>,
     /// Whether the truth may be far less.
     pub may_be_less: bool,
     /// Whether it may be far more.
@@ -64,23 +67,44 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// One number over another, which is independent of it.
-    pub fn over(self, other: Self) -> Self {
+    /// One number over another. With several draws of the parameters, the error is that of ratios draw by draw: what a draw makes
+    /// easy or hard for both cancels.
+    pub fn over(&self, other: &Self) -> Self {
         let value = self.value / other.value;
-        let relative = (self.error / self.value).hypot(other.error / other.value);
+        let pairs = self.draws.iter().zip(&other.draws);
+        let draws: Vec<f64> = pairs.map(|(one, other)| one / other).collect();
+        let chains = (self.error / self.value).hypot(other.error / other.value);
+        let relative = match self.draws.len() == other.draws.len() {
+            true => standard_error(&draws.iter().map(|ratio| ratio.ln()).collect::<Vec<_>>()),
+            false => None,
+        };
         Self {
             value,
-            error: (value * relative).abs(),
+            error: (value * relative.unwrap_or(chains)).abs(),
+            draws,
             may_be_less: self.may_be_less || other.may_be_more,
             may_be_more: self.may_be_more || other.may_be_less,
         }
     }
 }
 
+/// That of a mean, from several numbers.
+fn standard_error(numbers: &[f64]) -> Option<f64> {
+    Some(deviation(numbers)? / (numbers.len() as f64).sqrt())
+}
+
+/// The standard deviation of several numbers.
+pub fn deviation(numbers: &[f64]) -> Option<f64> {
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / count;
+    let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+    (numbers.len() > 1).then(|| (squares / (count - 1.0)).sqrt())
+}
+
 impl Results {
     pub fn new(rows: Vec<Row>) -> Self {
         let mut comparable = Vec::new();
-        for target in Target::ALL {
+        for target in Target::every() {
             let own = |row: &Row| row.target() == Some(target);
             let conditions = conditions_of(&rows, target);
             let alike = |row: &Row| own(row) && is_alike(row, conditions);
@@ -106,7 +130,7 @@ impl Results {
 
     /// The targets that anything is known of.
     pub fn targets(&self) -> Vec<Target> {
-        Target::ALL.into_iter().filter(|target| self.of_target(*target).next().is_some()).collect()
+        Target::every().filter(|target| self.of_target(*target).next().is_some()).collect()
     }
 
     /// The tuned cells of a target and sampler, one for each draw of the parameters.
@@ -129,15 +153,19 @@ impl Results {
         weight: Option<Balancing>,
         measure: Measure,
     ) -> Option<Estimate> {
-        let rows = || self.tuned(target, sampler, weight);
-        let value = mean(rows().map(measure.value))?;
+        // In the same order for all samplers, so that ratios are of the same draws.
+        let mut rows: Vec<&Row> = self.tuned(target, sampler, weight).collect();
+        rows.sort_by_key(|row| row.model_seed);
+        let draws: Vec<f64> = rows.iter().map(|row| (measure.value)(row)).collect();
+        let value = mean(draws.iter().copied())?;
         let variances =
-            rows().map(|row| (measure.sd)(row).map_or(0.0, |sd| sd * sd / row.chains as f64));
-        let error = variances.sum::<f64>().sqrt() / rows().count() as f64;
-        let (rhat, draws) = HARDLY_MOVED;
-        let drifts = |row: &Row| row.rhat.is_none_or(|found| found > rhat) && row.ess_mean < draws;
-        let may_be_less = measure.counts_draws && rows().any(drifts);
-        Some(Estimate { value, error, may_be_less, may_be_more: false })
+            rows.iter().map(|row| (measure.sd)(row).map_or(0.0, |sd| sd * sd / row.chains as f64));
+        let chains = variances.sum::<f64>().sqrt() / rows.len() as f64;
+        let error = standard_error(&draws).unwrap_or(chains);
+        let (rhat, fewest) = HARDLY_MOVED;
+        let drifts = |row: &Row| row.rhat.is_none_or(|found| found > rhat) && row.ess_mean < fewest;
+        let may_be_less = measure.counts_draws && rows.iter().copied().any(drifts);
+        Some(Estimate { value, error, draws, may_be_less, may_be_more: false })
     }
 
     /// With the better weight function, where there is a choice.

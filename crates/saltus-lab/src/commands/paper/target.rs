@@ -15,15 +15,22 @@ pub fn model_of(target: Target, machine: Option<PathBuf>) -> ModelArguments {
         Target::BernoulliHigh => bernoulli(BinaryPreset::High),
         Target::Categorical4 => categorical(ValuesPreset::C4),
         Target::Categorical8 => categorical(ValuesPreset::C8),
-        Target::IsingLow => ising(BinaryPreset::Low),
-        Target::IsingHigh => ising(BinaryPreset::High),
+        Target::IsingLow => ising(BinaryPreset::Low, false),
+        Target::IsingHigh => ising(BinaryPreset::High, false),
+        Target::IsingLowText => ising(BinaryPreset::Low, true),
+        Target::IsingHighText => ising(BinaryPreset::High, true),
         Target::Potts4 => potts(ValuesPreset::C4),
         Target::Potts8 => potts(ValuesPreset::C8),
         Target::FhmmBinaryLow => fhmm(FhmmPreset::Low),
         Target::FhmmBinaryHigh => fhmm(FhmmPreset::High),
         Target::Fhmm4 => fhmm(FhmmPreset::C4),
         Target::Fhmm8 => fhmm(FhmmPreset::C8),
-        Target::Rbm25 | Target::Rbm200 | Target::Rbm4 | Target::Rbm8 => {
+        Target::Rbm25
+        | Target::Rbm200
+        | Target::Rbm4
+        | Target::Rbm8
+        | Target::Rbm4Text
+        | Target::Rbm8Text => {
             let spec = RbmSpec { weights: machine, ..RbmSpec::default() };
             ModelArguments::Zoo(ModelSpec::Rbm(spec))
         }
@@ -40,8 +47,8 @@ fn categorical(preset: ValuesPreset) -> ModelArguments {
     ModelArguments::Zoo(ModelSpec::Categorical(spec))
 }
 
-fn ising(preset: BinaryPreset) -> ModelArguments {
-    let spec = IsingSpec { preset: Some(preset), ..IsingSpec::default() };
+fn ising(preset: BinaryPreset, text: bool) -> ModelArguments {
+    let spec = IsingSpec { preset: Some(preset), text, ..IsingSpec::default() };
     ModelArguments::Zoo(ModelSpec::Ising(spec))
 }
 

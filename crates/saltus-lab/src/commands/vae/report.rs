@@ -5,7 +5,7 @@ use comfy_table::CellAlignment;
 use saltus_cli::failure::Failure;
 use saltus_cli::number::{short, with_error};
 use saltus_cli::table::{finish, plain_table, wrap};
-use saltus_cli::train::report::some;
+use saltus_cli::train::report::{cost, some};
 use saltus_learn::data::{Dataset, Split};
 use serde::Serialize;
 use std::io::Write;
@@ -24,6 +24,7 @@ pub struct Judged {
     pub part: &'static str,
     #[serde(flatten)]
     pub bound: Bound,
+    pub bits_per_dim: f64,
     pub seconds: f64,
 }
 
@@ -41,11 +42,19 @@ impl About<'_> {
             true => String::new(),
             false => format!("\n         {}", others.join(", ")),
         };
-        let pixels = self.sizes.pixels();
+        let (pixels, sizes) = (self.sizes.pixels(), &self.sizes);
+        let form = match (sizes.levels(), sizes.channels()) {
+            (1, _) => {
+                format!("{pixels}–{hidden}–{hidden}–{latent}–{hidden}–{hidden}–{pixels} numbers")
+            }
+            (_, None) => format!("two levels of {latent} numbers, layers of {hidden} units"),
+            (_, Some(channels)) => {
+                format!("two levels of {latent} numbers, {hidden} units, {channels} channels")
+            }
+        };
         format!(
             "data     {} images of {}, {rows}×{columns} pixels{others}\n\
-             model    {pixels}–{hidden}–{hidden}–{latent}–{hidden}–{hidden}–{pixels} numbers, {} \
-             parameters\n\
+             model    {form}, {} parameters\n\
              training up to {epochs} epochs in batches of {batch}, Adam with learning rate \
              {learning_rate},\n         warm-up {warmup}, patience {patience}, seed {seed}\n",
             training.count(),
@@ -90,6 +99,9 @@ struct Json<'a> {
     test_images: Option<usize>,
     hidden: usize,
     latent: usize,
+    levels: usize,
+    channels: Option<usize>,
+    values: usize,
     parameters: usize,
     epochs: usize,
     batch: usize,
@@ -100,6 +112,7 @@ struct Json<'a> {
     updates: usize,
     complete: bool,
     seconds: f64,
+    processor_seconds: f64,
     best_epoch: Option<usize>,
     history: &'a [EpochReport],
     bound: Option<&'a Judged>,
@@ -124,6 +137,9 @@ pub fn print_json(
         test_images: split.test.as_ref().map(|images| images.count()),
         hidden: settings.hidden,
         latent: settings.latent,
+        levels: settings.levels,
+        channels: settings.channels,
+        values: about.sizes.values(),
         parameters: about.sizes.parameters(),
         epochs: settings.epochs,
         batch: settings.batch,
@@ -133,7 +149,8 @@ pub fn print_json(
         seed: settings.seed,
         updates: trained.updates,
         complete: trained.complete,
-        seconds: trained.seconds,
+        seconds: trained.spent.seconds,
+        processor_seconds: trained.spent.processor_seconds,
         best_epoch: trained.best,
         history: &trained.history,
         bound: judged,
@@ -155,7 +172,7 @@ pub fn print_text(
     let stopped = if trained.complete { "" } else { ", stopped early" };
     let kept = trained.best.map(|epoch| format!("; kept as after epoch {epoch}"));
     let kept = kept.unwrap_or_default();
-    writeln!(out, "{} updates in {:.1} s{stopped}{kept}\n", trained.updates, trained.seconds)?;
+    writeln!(out, "{} updates in {}{stopped}{kept}\n", trained.updates, cost(trained.spent))?;
     writeln!(out, "{}", course(&trained.history))?;
     if let Some(judged) = judged {
         writeln!(out, "{}", verdict(judged))?;
@@ -191,12 +208,12 @@ fn course(history: &[EpochReport]) -> String {
     format!("{}\n{explanation}", finish(&mut table))
 }
 
-fn verdict(Judged { part, bound, seconds }: &Judged) -> String {
+fn verdict(Judged { part, bound, bits_per_dim, seconds }: &Judged) -> String {
     let Bound { mean, standard_error, samples, images } = *bound;
     wrap(
         &format!(
-            "log p ≥ {} nats: mean and standard error over {images} {part} images, {samples} draws \
-             each, in {seconds:.1} s.",
+            "log p ≥ {} nats, {bits_per_dim:.3} bits per pixel: mean and standard error over {images} {part} images, \
+             {samples} draws each, in {seconds:.1} s.",
             with_error(Some(mean), standard_error)
         ),
         "",
@@ -225,8 +242,9 @@ mod tests {
         assert_eq!(epoch(&report(1)), "epoch 1, bound -104");
         let bound =
             Bound { mean: -88.5127, standard_error: Some(0.283), samples: 500, images: 10_000 };
-        let verdict = verdict(&Judged { part: "test", bound, seconds: 51.26 });
-        assert!(verdict.starts_with("log p ≥ -88.51 ± 0.28 nats: mean"), "{verdict}");
+        let verdict =
+            verdict(&Judged { part: "test", bound, bits_per_dim: 0.1629, seconds: 51.26 });
+        assert!(verdict.starts_with("log p ≥ -88.51 ± 0.28 nats, 0.163 bits"), "{verdict}");
         assert!(text.lines().chain(verdict.lines()).all(|line| line.chars().count() <= 80));
         let verdict = verdict.replace('\n', " ");
         assert!(verdict.contains("10000 test images, 500 draws each, in 51.3 s."), "{verdict}");

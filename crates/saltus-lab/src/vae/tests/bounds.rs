@@ -1,15 +1,15 @@
 //! Bounds and samples against integrals over one latent number and known frequencies.
 
 use super::super::*;
-use super::{all_images, bound, double, examples, random};
-use saltus::Control;
+use super::{all_images, bound, double, examples, random, random_of};
+use saltus::{Control, Space};
 use saltus_learn::data::Examples;
 
 #[test]
 fn the_bound_is_the_integral_over_the_latent_number() {
     let mut vae = random(2, 3, 4, 1);
     // An encoder that sees little and spreads widely: a narrow one has weights without a variance.
-    let (_, last) = vae.sizes().layers()[2].clone();
+    let (_, last) = Plans::new(vae.sizes()).layers[2].clone();
     vae.change_parameters(|parameters| {
         parameters[last.weight].iter_mut().for_each(|weight| *weight *= 0.1);
         parameters[last.bias].copy_from_slice(&[0.1, 0.3]);
@@ -30,6 +30,57 @@ fn the_bound_is_the_integral_over_the_latent_number() {
     }
     // The integrals themselves are probabilities.
     assert!((total - 1.0).abs() < 1e-6, "{total}");
+}
+
+#[test]
+fn the_bound_of_two_levels_is_the_integral_over_both_latent_numbers() {
+    for values in [2, 3] {
+        let sizes = VaeSizes::new(1, 2, 3, 1).unwrap().with_levels(2, None).unwrap();
+        let mut vae = random_of(sizes.with_values(values).unwrap());
+        let sizes = *vae.sizes();
+        // Encoders and a prior that spread widely.
+        for (name, layer) in Plans::new(&sizes).layers {
+            if !name.starts_with("decoder") && name.ends_with("last") {
+                vae.change_parameters(|parameters| {
+                    parameters[layer.weight].iter_mut().for_each(|weight| *weight *= 0.2);
+                    parameters[layer.bias].copy_from_slice(&[0.1, 0.2]);
+                });
+            }
+        }
+        let (numbers, samples) = (double(&vae), 20_000);
+        let count = values * values;
+        let images: Vec<u8> =
+            (0..count).flat_map(|at| [(at % values) as u8, (at / values) as u8]).collect();
+        let examples = Examples::new(Space::new(2, values).unwrap(), images.clone()).unwrap();
+        let all: Vec<usize> = (0..count).collect();
+        let found = vae.bounds_at(&examples, &all, samples, 9).unwrap();
+        let mut total = 0.0;
+        for (image, found) in images.chunks_exact(2).zip(found) {
+            let exact = reference::log_likelihood(&sizes, &numbers, image);
+            total += exact.exp();
+            // Five standard errors of a logarithm of a mean of so many weights.
+            let scatter = reference::scatter(&sizes, &numbers, image) / samples as f64;
+            let tolerance = 5.0 * scatter.sqrt() + scatter;
+            assert!(tolerance < 0.1, "the encoder is too poor to tell: {tolerance}");
+            assert!((found - exact).abs() < tolerance, "{found}, exact {exact} ± {tolerance}");
+        }
+        // The integrals themselves are probabilities.
+        assert!((total - 1.0).abs() < 1e-6, "{total}");
+    }
+}
+
+#[test]
+fn samples_of_two_levels_have_the_probabilities_of_the_integrals() {
+    let sizes = VaeSizes::new(1, 2, 3, 1).unwrap().with_levels(2, None).unwrap();
+    let vae = random_of(sizes);
+    let (numbers, count) = (double(&vae), 10_000);
+    let images = vae.samples(count, 1);
+    for image in all_images(2).chunks_exact(2) {
+        let expected = reference::log_likelihood(&sizes, &numbers, image).exp();
+        let drawn = images.chunks_exact(2).filter(|drawn| *drawn == image).count() as f64;
+        let error = (expected * (1.0 - expected) / count as f64).sqrt();
+        assert!((drawn / count as f64 - expected).abs() < 5.0 * error, "{drawn} {expected}");
+    }
 }
 
 #[test]

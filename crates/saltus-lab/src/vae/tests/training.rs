@@ -3,21 +3,39 @@
 use super::super::learner::Learner;
 use super::super::posterior::fill_noise;
 use super::super::*;
-use super::{all_images, double, examples, random, split};
+use super::{all_images, double, examples, random_of, split};
 use saltus::Control;
+use saltus_learn::data::Split;
 use saltus_nn::derivative::derivative;
 
 #[test]
 fn gradients_are_those_of_the_definition() {
     // Rests of tiles, panels and parts, and a weight of the divergence other than one.
-    let cases = [(1, 1, 1, 1, 1, 1.0), (2, 3, 5, 2, 7, 0.3), (3, 6, 17, 3, 30, 1.0)];
-    for (rows, columns, hidden, latent, batch, weight) in cases {
-        let vae = random(rows, columns, hidden, latent);
-        let sizes = *vae.sizes();
+    let sizes =
+        |rows, columns, hidden, latent| VaeSizes::new(rows, columns, hidden, latent).unwrap();
+    let small = sizes(2, 3, 5, 2);
+    let two = small.with_levels(2, None).unwrap();
+    let convolutional = sizes(5, 6, 4, 2).with_levels(2, Some(2)).unwrap();
+    let cases = [
+        (sizes(1, 1, 1, 1), 1, 1.0),
+        (small, 7, 0.3),
+        (sizes(3, 6, 17, 3), 30, 1.0),
+        (two, 7, 0.3),
+        (sizes(3, 6, 17, 3).with_levels(2, None).unwrap(), 30, 1.0),
+        (convolutional, 26, 0.7),
+        (small.with_values(5).unwrap(), 7, 0.3),
+        (two.with_values(256).unwrap(), 3, 0.9),
+        (convolutional.with_values(4).unwrap(), 3, 1.0),
+    ];
+    for (sizes, batch, weight) in cases {
+        let vae = random_of(sizes);
         let mut rng = ChainRng::new(1, Stream::Data(1));
-        let images: Vec<u8> =
-            (0..batch * sizes.pixels()).map(|_| u8::from(rng.flip(0.4))).collect();
-        let mut noise = vec![0.0; batch * latent];
+        let value = |rng: &mut ChainRng| match sizes.values() {
+            2 => u8::from(rng.flip(0.4)),
+            values => (rng.uniform() * values as f64) as u8,
+        };
+        let images: Vec<u8> = (0..batch * sizes.pixels()).map(|_| value(&mut rng)).collect();
+        let mut noise = vec![0.0; batch * sizes.noise()];
         fill_noise(&mut rng, &mut noise);
         let mut learner = Learner::new(&vae, batch);
         let terms = learner.fill(&vae, &images, &noise, weight);
@@ -25,7 +43,7 @@ fn gradients_are_those_of_the_definition() {
         let at = |numbers: &[f64]| reference::loss(&sizes, numbers, &images, &noise, weight);
         let (found, expected) = (weight * terms.divergence - terms.log_prob, at(&numbers));
         assert!((found - expected).abs() < 1e-5 * expected.abs(), "{found}, expected {expected}");
-        for (name, layer) in sizes.layers() {
+        for (name, layer) in Plans::new(&sizes).layers {
             for range in [layer.weight, layer.bias] {
                 // All of them would take a while.
                 let every = range.len().div_ceil(40);
@@ -91,16 +109,25 @@ fn a_tiny_autoencoder_learns_a_tiny_distribution() {
         });
         (terms.sum(), bounds.iter().map(|bound| bound.exp()).sum())
     };
-    let settings = VaeSettings {
-        hidden: 32,
-        latent: 3,
-        epochs: 30,
-        learning_rate: 2e-3,
-        threads: Some(1),
-        ..VaeSettings::default()
-    };
-    let (from, _) = judge(&Vae::random(settings.check(&split).unwrap(), 0));
-    let trained = train_vae(&split, &settings, |_| Control::Continue).unwrap();
+    for levels in [1, 2] {
+        let settings = VaeSettings {
+            hidden: 32,
+            latent: 3,
+            levels,
+            channels: None,
+            epochs: 30,
+            learning_rate: 2e-3,
+            threads: Some(1),
+            ..VaeSettings::default()
+        };
+        learns(&split, &settings, judge);
+    }
+}
+
+/// Whether a training brings the divergence from what is to be learnt down to a little, and leaves probabilities.
+fn learns(split: &Split, settings: &VaeSettings, judge: impl Fn(&Vae) -> (f64, f64)) {
+    let (from, _) = judge(&Vae::random(settings.check(split).unwrap(), 0));
+    let trained = train_vae(split, settings, |_| Control::Continue).unwrap();
     let (to, sum) = judge(&trained.model);
     assert!(from > 0.3 && to < 0.03, "{from} → {to}");
     assert!((sum - 1.0).abs() < 0.03, "probabilities sum to {sum}");

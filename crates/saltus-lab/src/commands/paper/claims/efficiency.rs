@@ -265,7 +265,7 @@ impl Asking<'_> {
         let of_target = |target: &Target| {
             let one = self.results.best(*target, one, measure)?;
             let other = self.results.best(*target, other, measure)?;
-            Some(Answer::new(target.name(), one.over(other), holds))
+            Some(Answer::new(target.name(), one.over(&other), holds))
         };
         targets.iter().map(of_target).collect()
     }
@@ -275,14 +275,14 @@ impl Asking<'_> {
             let dlmc = self.results.best(*target, Method::Dlmc, measure)?;
             let (second, best) = self.results.best_of(*target, &BASELINES, measure)?;
             let of = format!("{target} ({second})");
-            Some(Answer::new(of, dlmc.over(best), |ratio| ratio > above))
+            Some(Answer::new(of, dlmc.over(&best), |ratio| ratio > above))
         };
         targets.iter().map(of_target).collect()
     }
 
     fn gain(&self, target: Target, sampler: Method) -> Option<Estimate> {
         let with = |weight| self.results.mean(target, sampler, Some(weight), PER_EVALUATION);
-        Some(with(Balancing::Ratio)?.over(with(Balancing::Sqrt)?))
+        Some(with(Balancing::Ratio)?.over(&with(Balancing::Sqrt)?))
     }
 
     fn ratio_over_sqrt(
@@ -305,7 +305,7 @@ impl Asking<'_> {
         let answer = |sampler: &Method| {
             let low = self.gain(Target::BernoulliLow, *sampler)?;
             let high = self.gain(Target::BernoulliHigh, *sampler)?;
-            Some(Answer::new(sampler.name(), low.over(high), |ratio| ratio > 1.0))
+            Some(Answer::new(sampler.name(), low.over(&high), |ratio| ratio > 1.0))
         };
         REJECTING.iter().map(answer).collect()
     }
@@ -316,7 +316,7 @@ impl Asking<'_> {
             let worst = self.results.extreme(*target, &BALANCED, PER_EVALUATION, smaller)?;
             let blind = self.results.best_of(*target, &BLIND, PER_EVALUATION)?;
             let of = format!("{target} ({}/{})", worst.0, blind.0);
-            Some(Answer::new(of, worst.1.over(blind.1), |ratio| ratio > 1.0 && ratio >= at_least))
+            Some(Answer::new(of, worst.1.over(&blind.1), |ratio| ratio > 1.0 && ratio >= at_least))
         };
         targets.iter().map(of_target).collect()
     }
