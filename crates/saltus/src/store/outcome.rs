@@ -59,7 +59,7 @@ fn joined<T: Send>(
     parts: &[Stored],
     of_part: impl Fn(&Stored) -> Result<Vec<T>, StoreError> + Sync,
 ) -> Result<Vec<T>, StoreError> {
-    let rows: Vec<Vec<T>> = parts.par_iter().map(|part| of_part(part)).collect::<Result<_, _>>()?;
+    let rows: Vec<Vec<T>> = parts.par_iter().map(&of_part).collect::<Result<_, _>>()?;
     Ok(rows.into_iter().flatten().collect())
 }
 
