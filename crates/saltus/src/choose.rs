@@ -77,16 +77,19 @@ pub struct Trial {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
-    let candidates = candidates(model, settings);
+    let suitable = candidates(model, settings);
+    // Where nothing moves a ladder, the run will say so of what suits the model itself.
+    let alone = || candidates(model, &Settings { temper: None, ..settings.clone() });
+    let likeliest = suitable.first().cloned().or_else(|| alone().into_iter().next());
+    let likeliest = likeliest.unwrap_or_else(Sampler::dlmc);
     let plain = |sampler: Sampler| Choice { sampler, temper: None, trials: Vec::new() };
-    let likeliest = candidates.first().cloned().unwrap_or_else(Sampler::dlmc);
     // The rungs of a ladder are moved by what suits all of them; no trial at one tells.
     let is_large = model.space().sites() > MOST_SITES;
-    if candidates.len() <= 1 || settings.temper.is_some() || is_large {
+    if suitable.len() <= 1 || settings.temper.is_some() || is_large {
         return plain(likeliest);
     }
-    let mut trials = Trials::new(model, settings, &candidates);
-    let mut field = candidates;
+    let mut trials = Trials::new(model, settings, &suitable);
+    let mut field = suitable;
     let mut seen: Vec<Tried> = Vec::new();
     let mut finalists: Vec<Tried> = Vec::new();
     for (number, (share, close, most)) in ROUNDS.into_iter().enumerate() {
