@@ -29,7 +29,7 @@ def tool(name):
 @pytest.fixture(scope="session")
 def command():
     """The program `saltus`: SALTUS_BIN, or what cargo built last, or what is installed."""
-    built = [REPOSITORY / "target" / profile / "saltus" for profile in ("release", "quick", "debug")]
+    built = [REPOSITORY / "target" / profile / "saltus" for profile in ("gate", "release", "quick", "debug")]
     found = [path for path in built if path.exists()]
     program = os.environ.get("SALTUS_BIN") or max(found, key=lambda path: path.stat().st_mtime, default=None)
     program = program or shutil.which("saltus")
