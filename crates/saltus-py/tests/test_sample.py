@@ -189,7 +189,8 @@ import signal, saltus
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("started", flush=True)
 model = saltus.Model("ising", size="40x40", coupling=0.3)
-result = saltus.sample(model, draws=10**7, warmup=10, chains=4, keep="none", seed=1)
+# A sampler by name: while one is chosen there is nothing to return, and Ctrl-C is a KeyboardInterrupt.
+result = saltus.sample(model, sampler="gibbs", draws=10**7, warmup=10, chains=4, keep="none", seed=1)
 print(saltus.findings(result)[0]["code"], result["posterior"]["hamming"].shape[1] > 0)
 """
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
