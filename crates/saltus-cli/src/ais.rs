@@ -102,7 +102,7 @@ fn check(
         }
         None => {}
     }
-    if subject.rbm().is_none() && matches!(subject, Subject::Named(..)) {
+    if matches!(subject, Subject::Named(..)) {
         let of_images = [arguments.data.is_some(), arguments.dataset.is_some()];
         if of_images.contains(&true) {
             return usage("--data is about learnt models: name a file".to_owned());
@@ -221,7 +221,10 @@ fn anneal(
         Subject::Network(network) => of_rbm(network.top(), prepared),
         #[cfg(feature = "deep")]
         Subject::Deep(model) => prepared.go(Ais::new(&**model, settings)),
-        Subject::Named(built) => prepared.go(Ais::new(&built.model, settings)),
+        Subject::Named(built) => match built.model.rbm() {
+            Some(rbm) => of_rbm(rbm, prepared),
+            None => prepared.go(Ais::new(&built.model, settings)),
+        },
     };
     view.finish();
     outcome.map_err(|error| match (error, &arguments.checkpoint) {

@@ -159,19 +159,19 @@ impl Subject {
             Self::Network(network) => Some(network.top()),
             #[cfg(feature = "deep")]
             Self::Deep(_) => None,
-            Self::Named(..) => None,
+            Self::Named(built) => built.model.rbm(),
         }
     }
 
     /// Hidden units, layer by layer.
     pub fn hidden(&self) -> Vec<usize> {
-        match self {
-            Self::Rbm(rbm) => vec![rbm.hidden()],
-            Self::Network(network) => vec![network.bottom().hidden(), network.top().hidden()],
+        let bottom = match self {
+            Self::Network(network) => Some(network.bottom()),
+            Self::Rbm(_) | Self::Named(_) => None,
             #[cfg(feature = "deep")]
-            Self::Deep(_) => Vec::new(),
-            Self::Named(..) => Vec::new(),
-        }
+            Self::Deep(_) => None,
+        };
+        bottom.into_iter().chain(self.rbm()).map(Rbm::hidden).collect()
     }
 
     /// Numbers that it consists of, about.
@@ -189,11 +189,9 @@ impl Subject {
 
     /// What moves the chains if nothing else is asked for.
     pub fn default_transition(&self) -> Transition {
-        match self {
-            Self::Rbm(_) | Self::Network(_) => Transition::Alternating,
-            #[cfg(feature = "deep")]
-            Self::Deep(_) => Transition::Sampler(Method::default()),
-            Self::Named(..) => Transition::Sampler(Method::default()),
+        match self.rbm() {
+            Some(_) => Transition::Alternating,
+            None => Transition::Sampler(Method::default()),
         }
     }
 

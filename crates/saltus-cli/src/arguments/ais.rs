@@ -53,7 +53,7 @@ pub struct AisArguments {
     /// Number of temperatures, with a step of the sampler at each [default: 5000]
     #[arg(long, global = true, value_name = "T", help_heading = RUN, value_parser = parse::positive, allow_negative_numbers = true)]
     pub temperatures: Option<usize>,
-    /// What moves the chains [default: alternating, of deep and named models dlmc]: all hidden units and all
+    /// What moves the chains [default: of RBMs and DBNs alternating, else dlmc]: all hidden units and all
     /// pixels in turn, or a sampler of `saltus list`, any but dld
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN)]
     pub sampler: Option<Transition>,
