@@ -64,8 +64,8 @@ pub enum StepFailure {
     /// The model reported a failure of its own.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The code of a model, a kernel or an observer panicked.
-    #[error("the code of the model, kernel or observer panicked: {0}")]
+    /// The code of a model, a kernel, an observer or a monitor panicked.
+    #[error("the code of the model, kernel, observer or monitor panicked: {0}")]
     Panic(String),
 }
 

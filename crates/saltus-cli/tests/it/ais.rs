@@ -148,7 +148,7 @@ fn a_stopped_run_goes_on_to_the_same_numbers() {
         assert!(other.err.contains("with other settings; without "), "{}", other.err);
         std::fs::remove_file(&kept).unwrap();
     }
-    let line = format!("ais {file} --chains 30 --temperatures 4000000 --time-limit 50ms");
+    let line = format!("ais {file} --chains 30 --temperatures 4000000 --time-limit 1s");
     let ran = saltus(&format!("{line} --checkpoint {kept}"));
     assert_eq!(ran.code, 3);
     let said = |out: &str| out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -329,6 +329,25 @@ fn what_cannot_be_estimated_is_refused_in_a_sentence() {
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{line}: {}", ran.err);
         assert!(ran.err.contains(sentence), "{line}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    }
+}
+
+#[test]
+fn an_rbm_by_name_has_layers_and_an_exact_sum_as_one_of_a_file() {
+    let line = "ais rbm --visible 10 --hidden 4 --chains 200 --temperatures 500";
+    let json = summary(&format!("{line} --exact"));
+    assert_eq!((&json["sampler"], &json["hidden"]), (&"alternating".into(), &vec![4].into()));
+    let exact = number(&json, "log_z_exact");
+    for (words, sampler) in
+        [("", "alternating"), ("--sampler layers", "alternating"), ("--sampler dlmc", "dlmc")]
+    {
+        let json = summary(&format!("{line} {words}"));
+        assert_eq!(json["sampler"], sampler);
+        let (found, error) = (number(&json, "log_z"), number(&json, "log_z_se"));
+        assert!(
+            (found - exact).abs() < 5.0 * error + 1e-6,
+            "{sampler}: {found} ± {error}, {exact}"
+        );
     }
 }
 

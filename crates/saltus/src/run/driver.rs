@@ -9,13 +9,15 @@ use crate::control::{Control, Ended, Seconds};
 use crate::draws::observer::{AnyObserver, Observed};
 use crate::draws::sink::{ChainDraws, Saved, Sink, SinkError};
 use crate::draws::sites::Sites;
-use crate::engine::{self, Failed, Fingerprint};
+use crate::engine::{self, Failed, Fingerprint, panic_words};
+use crate::error::StepFailure;
 use crate::kernel::ScaleTraits;
 use crate::model::Model;
 use crate::stats::{Running, running_ess, running_rhat};
 use crate::temper::{Adapter, Measured, RungDraw, Rungs, Tally, TemperReport};
 use crate::tune::{Round, Tuner, round_lengths};
 use crate::workers::Workers;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -360,8 +362,16 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
                 scale: self.scale,
                 ess: ess.filter(|ess| *ess > 0.0),
             };
-            if (self.monitor)(progress) == Control::Stop && self.steps < total_steps {
-                return Err(Stop::Ended(Ended::Interrupted));
+            match catch_unwind(AssertUnwindSafe(|| (self.monitor)(progress))) {
+                Ok(Control::Stop) if self.steps < total_steps => {
+                    return Err(Stop::Ended(Ended::Interrupted));
+                }
+                Ok(Control::Stop | Control::Continue) => {}
+                // What was drawn is worth more than the code that looked on.
+                Err(panic) => {
+                    let cause = StepFailure::Panic(format!("monitor: {}", panic_words(&*panic)));
+                    return Err(Stop::Ended(Ended::Failed { chain: 0, step: self.steps, cause }));
+                }
             }
         }
         Ok(())

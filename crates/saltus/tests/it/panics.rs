@@ -244,6 +244,16 @@ fn in_a_kernel() {
 }
 
 #[test]
+fn in_a_monitor() {
+    let model = marked(|_| ());
+    let run = Run::new(&model, settings()).keep_states();
+    let outcome = run.monitor(|_| panic!("nobody looks")).go().unwrap();
+    let (_, step, words) = failed_at(&outcome);
+    assert_eq!(words, "monitor: nobody looks");
+    check_draws(&outcome, step.saturating_sub(WARMUP) / THIN);
+}
+
+#[test]
 fn before_the_first_step() {
     let model = marked(|_| ()).with_initial_state(|_, _| panic!("no start"));
     let error = Run::new(&model, settings()).go().unwrap_err().to_string();
