@@ -137,7 +137,7 @@ impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         match error {
             DataError::Invalid(sentence) => Self::Usage(sentence),
-            DataError::File { .. } | DataError::Missing(_) => Self::Failed(error.to_string()),
+            _ => Self::Failed(error.to_string()),
         }
     }
 }

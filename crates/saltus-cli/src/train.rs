@@ -2,6 +2,7 @@
 
 mod dbn;
 pub mod files;
+mod history;
 mod kept;
 mod potts;
 pub mod report;

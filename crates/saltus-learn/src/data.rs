@@ -15,6 +15,7 @@ pub use table::read_examples;
 
 /// Why there is nothing to learn from, in a sentence for the user.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DataError {
     /// A file cannot be read or does not hold what it should.
     #[error("{path}: {reason}")]

@@ -1,11 +1,11 @@
 //! What a training goes on from, beside the file of its model: a checkpoint, and the history up to it.
 
+use super::history;
 use crate::failure::Failure;
 use saltus::files::{Durability, atomic_write};
 use saltus_learn::{Checkpoint, Learnable, Training};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// The two files.
@@ -25,13 +25,7 @@ impl Kept {
 
     /// What was saved.
     pub fn read<R: DeserializeOwned>(&self) -> Result<(Checkpoint, Vec<R>), Failure> {
-        let checkpoint = Checkpoint::read(&self.checkpoint)?;
-        let failed = |error: csv::Error| {
-            Failure::Failed(format!("{}: cannot be read: {error}", self.history.display()))
-        };
-        let mut reader = csv::Reader::from_path(&self.history).map_err(failed)?;
-        let history = reader.deserialize().collect::<Result<_, _>>().map_err(failed)?;
-        Ok((checkpoint, history))
+        Ok((Checkpoint::read(&self.checkpoint)?, history::read(&self.history)?))
     }
 
     /// Saves both.
@@ -41,12 +35,7 @@ impl Kept {
         learner: &Training<'a, M>,
         command: &str,
     ) -> Result<(), Failure> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for report in history {
-            writer.serialize(report).map_err(|error| not_written(&self.history, error))?;
-        }
-        let bytes = writer.into_inner().map_err(|error| not_written(&self.history, error))?;
-        write(&self.history, &bytes)?;
+        history::write(&self.history, history)?;
         // Last, because the history is cut back to it.
         Ok(learner.save(&self.checkpoint, command)?)
     }
@@ -64,9 +53,7 @@ pub fn beside(model: &Path, what: &str) -> Result<PathBuf, Failure> {
 
 /// Writes a file whole.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    atomic_write(path, bytes, Durability::Now).map_err(|error| not_written(path, error))
-}
-
-fn not_written(path: &Path, error: impl Display) -> Failure {
-    Failure::Failed(format!("{}: cannot be written: {error}", path.display()))
+    let written = atomic_write(path, bytes, Durability::Now);
+    written
+        .map_err(|error| Failure::Failed(format!("{}: cannot be written: {error}", path.display())))
 }

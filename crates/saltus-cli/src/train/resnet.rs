@@ -243,7 +243,7 @@ fn go_on<N: Network + 'static>(
     if !keeper.unsaved.is_empty() {
         keeper.save(&training)?;
     }
-    let (history, looks) = (folder.history()?, folder.validations());
+    let (history, looks) = (folder.history()?, folder.validations()?);
     let complete = finish == Finish::Complete;
     if arguments.keep.json {
         print_json(about, architecture, &training, complete, (&history, &looks), folder)?;
@@ -301,7 +301,7 @@ impl Keeper<'_> {
         let Some(found) = validate(&model, &states, &settings, when, &mut monitor)? else {
             return Ok(Control::Stop);
         };
-        let mut all = self.folder.validations();
+        let mut all = self.folder.validations()?;
         all.push(found);
         if Validation::best(&all).is_some_and(|best| best.iteration == iteration) {
             let about = self.about.in_words(training);

@@ -182,6 +182,7 @@ impl TrainSettings {
 
 /// Why a model could not be trained or kept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TrainError {
     /// A setting that makes no sense.
     #[error("{0}")]

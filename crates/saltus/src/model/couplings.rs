@@ -213,7 +213,7 @@ impl<'s> Sum<'s> {
 fn refused<T>(reason: &str) -> Result<T, ModelError> {
     Err(ModelError::invalid(format!(
         "clusters are for pairs of sites that like to be equal, or for spins without frustration, but {reason}: gibbs \
-         samples it, --temper if it has several modes"
+         samples it, on a ladder of temperatures if it has several modes"
     )))
 }
 

@@ -66,7 +66,7 @@ pub(super) fn check(parts: &[Stored]) -> Result<&Stored, StoreError> {
     for part in parts {
         let name = part.folder_name();
         if !part.ended().is_some_and(|ended| ended.is_success()) {
-            let sentence = format!("{name} is not complete: go on with it by --resume first");
+            let sentence = format!("{name} is not complete: resume it first");
             return Err(StoreError::Missing(sentence));
         }
         if alike(part) != alike(first) || part.names() != first.names() {

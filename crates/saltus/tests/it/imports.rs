@@ -50,23 +50,31 @@ fn imported(text: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: String = lines.collect::<Vec<_>>().join("\n");
-    code.split("crate::")
-        .skip(1)
-        .flat_map(|rest| {
-            let names = match rest.strip_prefix('{') {
-                Some(group) => group.split('}').next().unwrap_or_default().to_owned(),
-                None => rest.to_owned(),
-            };
-            let word = |part: &str| {
-                let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-                part[..end.unwrap_or(part.len())].to_owned()
-            };
-            match rest.starts_with('{') {
-                true => names.split(',').map(|part| word(part.trim())).collect::<Vec<_>>(),
-                false => vec![word(&names)],
-            }
-        })
-        .collect()
+    let word = |part: &str| {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        part[..end.unwrap_or(part.len())].to_owned()
+    };
+    let names = |rest: &str| match rest.strip_prefix('{') {
+        Some(group) => first_words(group).iter().map(|part| word(part)).collect(),
+        None => vec![word(rest)],
+    };
+    code.split("crate::").skip(1).flat_map(names).collect()
+}
+
+/// The parts of a group, up to its end and without those of groups within.
+fn first_words(group: &str) -> Vec<String> {
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for c in group.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => parts.push(String::new()),
+            c if depth == 0 && !c.is_whitespace() => parts.last_mut().unwrap().push(c),
+            _ => {}
+        }
+    }
+    parts
 }
 
 #[test]
@@ -97,8 +105,8 @@ fn imports_go_one_way() {
 
 #[test]
 fn names_are_found_in_every_form() {
-    let text = "use crate::a::{b, c};\nuse crate::{d, e::f};\n// crate::g\nlet x = crate::h::i();\n\
+    let text = "use crate::a::{b, c};\nuse crate::{d, e::{f, k}, l};\n// crate::g\nlet x = crate::h::i();\n\
                 #[cfg(test)]\nmod tests { use crate::j; }";
     let found: Vec<String> = imported(text).into_iter().collect();
-    assert_eq!(found, ["a", "d", "e", "h"]);
+    assert_eq!(found, ["a", "d", "e", "h", "l"]);
 }

@@ -1,11 +1,10 @@
 //! The folder of a training: its files, and what is in it when it is stopped, resumed or diverges.
 
 use crate::failure::Failure;
-use saltus::files::{Durability, atomic_write};
+use crate::train::history;
 use saltus_learn::{Checkpoint, Report, Validation};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// An iteration in the history; its fields are the columns of the file.
@@ -91,23 +90,15 @@ impl Folder {
         self.path.join("learning.svg")
     }
 
-    /// All looks at the validation images.
-    pub fn validations(&self) -> Vec<Validation> {
-        match csv::Reader::from_path(self.validation_file()) {
-            Ok(reader) => reader.into_deserialize().filter_map(Result::ok).collect(),
-            Err(_) => Vec::new(),
-        }
+    /// All looks at the validation images; none if there were none.
+    pub fn validations(&self) -> Result<Vec<Validation>, Failure> {
+        let file = self.validation_file();
+        if file.exists() { history::read(&file) } else { Ok(Vec::new()) }
     }
 
     /// Keeps these looks.
     pub fn write_validations(&self, looks: &[Validation]) -> Result<(), Failure> {
-        let mut lines = csv::Writer::from_writer(Vec::new());
-        for look in looks {
-            lines.serialize(look).map_err(|error| self.not_written(error))?;
-        }
-        let lines = lines.into_inner().map_err(|error| self.not_written(error))?;
-        atomic_write(&self.validation_file(), &lines, Durability::Now)
-            .map_err(|error| self.not_written(error))
+        history::write(&self.validation_file(), looks)
     }
 
     /// A picture of the chains at an iteration.
@@ -153,47 +144,30 @@ impl Folder {
         for file in self.files() {
             fs::remove_file(file).map_err(cannot)?;
         }
-        self.write_history(&[])
+        history::write::<Iteration>(&self.history_file(), &[])
     }
 
     /// Adds iterations to the history.
     pub fn append(&self, reports: &[Report]) -> Result<(), Failure> {
         let rows: Vec<Iteration> = reports.iter().map(Iteration::from).collect();
-        let lines = lines(&rows, false).map_err(|error| self.not_written(error))?;
-        OpenOptions::new()
-            .append(true)
-            .open(self.history_file())
-            .and_then(|mut file| file.write_all(&lines))
-            .map_err(|error| self.not_written(error))
+        history::append(&self.history_file(), &rows)
     }
 
     /// Cuts the history back to an iteration: a training that was killed may have written on.
     pub fn forget_after(&self, iteration: usize) -> Result<(), Failure> {
-        let mut rows = self.history().unwrap_or_default();
+        let mut rows = self.history()?;
         rows.retain(|row| row.iteration <= iteration);
-        let mut looks = self.validations();
+        let mut looks = self.validations()?;
         if looks.iter().any(|look| look.iteration > iteration) {
             looks.retain(|look| look.iteration <= iteration);
             self.write_validations(&looks)?;
         }
-        self.write_history(&rows)
+        history::write(&self.history_file(), &rows)
     }
 
-    /// All iterations; a line that was cut off by a kill is left out.
+    /// All iterations.
     pub fn history(&self) -> Result<Vec<Iteration>, Failure> {
-        let file = fs::File::open(self.history_file())
-            .map_err(|error| self.failed(&format!("cannot be read: {error}")))?;
-        Ok(csv::Reader::from_reader(file).into_deserialize().filter_map(Result::ok).collect())
-    }
-
-    fn write_history(&self, rows: &[Iteration]) -> Result<(), Failure> {
-        lines(rows, true)
-            .and_then(|lines| Ok(atomic_write(&self.history_file(), &lines, Durability::Now)?))
-            .map_err(|error| self.not_written(error))
-    }
-
-    fn not_written(&self, error: impl std::fmt::Display) -> Failure {
-        self.failed(&format!("cannot be written: {error}"))
+        history::read(&self.history_file())
     }
 
     /// Adds to a failure what it left in place.
@@ -218,25 +192,6 @@ fn is_of_samples(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let number = name.and_then(|name| name.strip_prefix("samples-")?.strip_suffix(".png"));
     number.is_some_and(|number| number.parse::<usize>().is_ok())
-}
-
-/// Lines of the history, with their heading if that is wanted.
-fn lines(rows: &[Iteration], heading: bool) -> csv::Result<Vec<u8>> {
-    let mut lines = csv::WriterBuilder::new().has_headers(heading).from_writer(Vec::new());
-    for row in rows {
-        lines.serialize(row)?;
-    }
-    if heading && rows.is_empty() {
-        // The heading of a row that is taken off again.
-        lines.serialize(Iteration::default())?;
-    }
-    let bytes = lines.into_inner().map_err(|error| error.into_error())?;
-    match heading && rows.is_empty() {
-        true => {
-            Ok(bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default().to_vec())
-        }
-        false => Ok(bytes),
-    }
 }
 
 #[cfg(test)]
