@@ -1,9 +1,11 @@
 //! Models as arrays of numpy: fields `h` and couplings `J`, a matrix `Q` of bits, or the weights `W` of an RBM.
 
 use super::arrays::{Array, Arrays, ONLY, is_numpy};
+use super::pairs::Halves;
 use super::quadratic::{Quadratic, Vartype};
 use super::{Body, ModelFile, Spins};
 use crate::model::factor::Factor;
+use crate::model::polynomial::Variables;
 use crate::model::rbm::RbmParameters;
 
 const COUPLINGS: [&str; 4] = ["J", "couplings", "coupling", ONLY];
@@ -47,43 +49,6 @@ pub(super) fn read_as(bytes: &[u8], names: &[(String, String)]) -> Result<ModelF
              (sites, sites, values, values) with fields (sites, values)",
             fields.map_or(String::new(), |shape| format!(" and fields of shape {shape:?}"))
         )),
-    }
-}
-
-/// How the halves of a matrix of pairs belong together.
-#[derive(Clone, Copy, PartialEq)]
-enum Halves {
-    /// Every pair stands there twice.
-    Symmetric,
-    /// Above the diagonal, or below it.
-    Triangular,
-}
-
-impl Halves {
-    fn words(self, name: &str) -> String {
-        match self {
-            Self::Symmetric => format!("{name} is symmetric, and every pair counts once"),
-            Self::Triangular => format!("{name} is triangular"),
-        }
-    }
-
-    /// Of matrices that are looked at entry by entry: both entries of every pair.
-    fn of(name: &str, mut pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Result<Self, String> {
-        if pairs.clone().all(|(upper, lower)| upper == lower) {
-            return Ok(Self::Symmetric);
-        }
-        let (mut above, mut below) = (false, false);
-        for (upper, lower) in pairs.by_ref() {
-            (above, below) = (above || upper != 0.0, below || lower != 0.0);
-        }
-        match above && below {
-            true => Err(format!("has {name} that is neither symmetric nor triangular")),
-            false => Ok(Self::Triangular),
-        }
-    }
-
-    fn joined(self, (upper, lower): (f64, f64)) -> f64 {
-        if self == Self::Symmetric { upper } else { upper + lower }
     }
 }
 
@@ -135,6 +100,7 @@ fn spins(
         }
     }
     Ok(ModelFile {
+        variables: Some(Variables::Spins),
         words: format!("Ising model of {sites} spins and {} couplings", spins.couplings.len()),
         body: Body::Spins(spins),
         assumed: vec![halves.words(name), "log π = Σ_{i<j} J s s′ + Σ h s".to_owned()],
@@ -223,6 +189,7 @@ fn tables(
     let order =
         if by_sites { "(sites, sites, values, values)" } else { "(sites, values, sites, values)" };
     Ok(ModelFile {
+        variables: None,
         body: Body::Factors { cardinalities: vec![values; sites], factors },
         words: format!("Potts model of {sites} sites and {coupled} coupled pairs"),
         assumed: vec![
