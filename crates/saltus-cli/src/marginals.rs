@@ -67,6 +67,7 @@ mod tests {
         let table = MarginalTable {
             mean: vec![vec![0.25, 0.75, 0.0], vec![0.2, 0.3, 0.5]],
             spread: vec![vec![0.01, f64::NAN, 0.5], vec![0.25; 3]],
+            fewest: None,
         };
         let own = SampledMarginals::new(&table, &Space::mixed(&[2, 3]).unwrap(), &[(1, 2)]);
         assert_eq!(own.marginals_se[1], [0.0; 3]);

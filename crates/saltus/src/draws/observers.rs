@@ -63,19 +63,9 @@ pub struct MarginalTable {
     /// chains, and the number of changes say. A value that was seen rarely if at all has the error
     /// that it would have if it were as slow as the slowest site. NaN for one chain, which does not tell.
     pub spread: Vec<Vec<f64>>,
-}
-
-impl MarginalTable {
-    /// The site and value whose probability is known worst, and what the draws are worth for it.
-    pub(crate) fn fewest(&self) -> Option<(usize, usize, f64)> {
-        let rows = self.mean.iter().zip(&self.spread).enumerate();
-        let entries = rows.flat_map(|(site, (means, errors))| {
-            let both = means.iter().zip(errors).enumerate();
-            both.map(move |(value, (mean, error))| (site, value, worth(*mean, *error)))
-        });
-        let seen = entries.filter(|(_, _, ess)| ess.is_finite() && *ess > 0.0);
-        seen.min_by(|one, other| one.2.total_cmp(&other.2))
-    }
+    /// The site and value that the chains agree on least, and what their draws are worth for it; none for one
+    /// chain, or if nothing changed.
+    pub fewest: Option<(usize, usize, f64)>,
 }
 
 /// Independent draws that would know a probability as well.
@@ -212,7 +202,7 @@ impl Observer for Marginals {
         chains.iter_mut().for_each(MarginalSums::settle);
         chains.retain(|chain| chain.draws > 0);
         let Some(values) = chains.first().map(|chain| chain.values) else {
-            return MarginalTable { mean: Vec::new(), spread: Vec::new() };
+            return MarginalTable { mean: Vec::new(), spread: Vec::new(), fewest: None };
         };
         let entries = chains[0].sums.len();
         let total: f64 = chains.iter().map(|chain| chain.total).sum();
@@ -220,12 +210,13 @@ impl Observer for Marginals {
             .map(|at| chains.iter().map(|chain| chain.sums[at]).sum::<f64>())
             .map(|sum| sum / total.max(f64::MIN_POSITIVE))
             .collect();
-        let spread = match chains.len() {
-            1 => vec![f64::NAN; entries],
+        let (spread, fewest) = match chains.len() {
+            1 => (vec![f64::NAN; entries], None),
             _ => errors(&chains, &mean),
         };
+        let fewest = fewest.map(|(at, ess)| (at / values, at % values, ess));
         let rows = |table: &[f64]| table.chunks(values).map(<[f64]>::to_vec).collect();
-        MarginalTable { mean: rows(&mean), spread: rows(&spread) }
+        MarginalTable { mean: rows(&mean), spread: rows(&spread), fewest }
     }
 
     fn is_sound(&self, chains: &Vec<MarginalSums>, space: &Space, count: usize) -> bool {
@@ -245,24 +236,27 @@ impl Observer for Marginals {
     }
 }
 
-/// Standard errors of means over several chains.
-fn errors(chains: &[MarginalSums], mean: &[f64]) -> Vec<f64> {
+/// Standard errors of means over several chains, and the entry that draws are worth least for.
+fn errors(chains: &[MarginalSums], mean: &[f64]) -> (Vec<f64>, Option<(usize, f64)>) {
     let mut errors: Vec<f64> =
         mean.iter().enumerate().map(|(at, mean)| variance(chains, at, *mean).sqrt()).collect();
-    let all: f64 = chains.iter().map(|one| one.total * one.total / one.squares).sum();
-    let is_rare = |mean: f64, error: f64| mean.min(1.0 - mean) * worth(mean, error) < FEWEST_VISITS;
-    // What the draws are worth for the slowest of the values that come and go often enough to tell.
+    let moving = mean.iter().zip(&errors).enumerate().filter(|(_, (_, error))| **error > 0.0);
+    let worths = moving.map(|(at, (mean, error))| (at, worth(*mean, *error)));
+    let fewest = worths.clone().min_by(|one, other| one.1.total_cmp(&other.1));
+    // What draws are worth for the slowest of the values that come and go often enough to tell.
     let often =
-        mean.iter().zip(&errors).filter(|(mean, error)| **error > 0.0 && !is_rare(**mean, **error));
-    let slowest = often.map(|(mean, error)| worth(*mean, *error)).fold(all, f64::min).max(1.0);
+        worths.filter(|(at, worth)| mean[*at].min(1.0 - mean[*at]) * worth >= FEWEST_VISITS);
+    let all: f64 = chains.iter().map(|one| one.total * one.total / one.squares).sum();
+    let slowest = often.map(|(_, worth)| worth).fold(all, f64::min).max(1.0);
     for (mean, error) in mean.iter().zip(&mut errors) {
-        if *error == 0.0 || is_rare(*mean, *error) {
+        let rarer = mean.min(1.0 - mean);
+        if *error == 0.0 || rarer * worth(*mean, *error) < FEWEST_VISITS {
             // The rule of three: what was never seen in n draws may have a probability of 3/n.
-            let likely = (mean.min(1.0 - mean) + 3.0 / slowest).min(0.5);
+            let likely = (rarer + 3.0 / slowest).min(0.5);
             *error = error.max((likely * (1.0 - likely) / slowest).sqrt());
         }
     }
-    errors
+    (errors, fewest)
 }
 
 /// The states with the largest log π among all draws, each once.

@@ -351,7 +351,7 @@ impl Evidence<'_> {
 
     /// The value of a site whose probability is known worst, if the draws are worth too little for it.
     fn rough_marginal(&self) -> Option<(String, f64)> {
-        let (site, value, ess) = self.outcome.observed::<Marginals>(MARGINALS)?.fewest()?;
+        let (site, value, ess) = self.outcome.observed::<Marginals>(MARGINALS)?.fewest?;
         (ess < FEWEST_OF_MARGINAL).then(|| (format!("whether site {site} is {value}"), ess))
     }
 

@@ -10,7 +10,7 @@ use crate::model::rbm::RbmParameters;
 
 const COUPLINGS: [&str; 4] = ["J", "couplings", "coupling", ONLY];
 const FIELDS: [&str; 5] = ["h", "fields", "field", "b", "bias"];
-const WEIGHTS: [&str; 4] = ["W", "weight", "weights", "w"];
+const WEIGHTS: [&str; 5] = ["W", "weight", "weights", "w", "components_"];
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
     is_numpy(bytes)
@@ -130,6 +130,9 @@ fn quadratic(name: &str, matrix: &Array<'_>) -> Result<ModelFile, String> {
     Ok(model.file("quadratic energy", vec!["E = xᵀ Q x".to_owned()]))
 }
 
+/// The order of the indices of tables of pairs that is preferred.
+const BY_SITES: &str = "(sites, sites, values, values)";
+
 /// log π = Σ_{i<j} J_ij(a, b) + Σ h_i(a).
 fn tables(
     name: &str,
@@ -167,7 +170,13 @@ fn tables(
     let squares = move || (0..values).flat_map(move |a| (0..values).map(move |b| (a, b)));
     let both = |i, j, a, b| (entry(i, j, a, b), entry(j, i, b, a));
     let all = pairs(sites).flat_map(|(i, j)| squares().map(move |(a, b)| (i, j, a, b)));
-    let halves = Halves::of(name, all.map(|(i, j, a, b)| both(i, j, a, b)))?;
+    let order = if by_sites { BY_SITES } else { "(sites, values, sites, values)" };
+    // As many sites as values: the shape does not tell the order.
+    let as_read = |reason: String| match sites == values {
+        true => format!("{reason}, read as {order}; with as many values as sites it must be that"),
+        false => reason,
+    };
+    let halves = Halves::of(name, all.map(|(i, j, a, b)| both(i, j, a, b))).map_err(as_read)?;
     let mut factors = Vec::new();
     let failed = |error: crate::error::ModelError| error.to_string();
     if let Some(fields) = fields {
@@ -186,8 +195,6 @@ fn tables(
             factors.push(Factor::new([i as u32, j as u32], logs).map_err(failed)?);
         }
     }
-    let order =
-        if by_sites { "(sites, sites, values, values)" } else { "(sites, values, sites, values)" };
     Ok(ModelFile {
         variables: None,
         body: Body::Factors { cardinalities: vec![values; sites], factors },
