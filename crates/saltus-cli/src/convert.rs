@@ -4,7 +4,7 @@ use crate::arguments::ConvertArguments;
 use crate::export::to_file;
 use crate::failure::{Failure, Finish};
 use saltus::zoo::read::{Format, read_as};
-use saltus::zoo::write::{WRITTEN, write};
+use saltus::zoo::write::{WRITTEN, constant_lost, write};
 use std::io::Write;
 use std::path::Path;
 
@@ -22,10 +22,17 @@ pub fn run(arguments: &ConvertArguments) -> Result<Finish, Failure> {
         return Ok(Finish::Complete);
     }
     to_file(out, *force, |file| file.write_all(&bytes))?;
+    let lost = to.read(&bytes).ok().and_then(|written| constant_lost(&model, &written));
     let mut stdout = crate::out::stdout();
     writeln!(stdout, "{}: {} ({from} to {to})", out.display(), model.words)?;
     for assumed in model.assumed {
         writeln!(stdout, "  {assumed}")?;
+    }
+    if let Some(constant) = lost {
+        writeln!(
+            stdout,
+            "  {to} has no place for a constant: log π and log Z are {constant} less"
+        )?;
     }
     Ok(Finish::Complete)
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::{ExactArguments, UaiTask};
 use crate::failure::{Failure, Finish};
-use crate::model::{self, Context, build, rows_and_columns};
+use crate::model::{self, Context, build_any, rows_and_columns};
 use crate::states::{StateTable, write_states};
 use crate::uai;
 use saltus::exact::{Exact, ExactError};
@@ -11,14 +11,24 @@ use saltus::zoo::{Built, Title};
 use saltus::{Model, Space};
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 
 /// Solves and prints.
 pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
+    if arguments.json && arguments.states.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::Usage(
+            "--states - would mix draws into the JSON: leave --states out, and the JSON has them, or name a file"
+                .to_owned(),
+        ));
+    }
     let given = arguments.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.model_seed.unwrap_or(0), chains: 1, given: Some(&given) };
-    let Built { title, model } = build(&arguments.model, context)?;
+    let Built { title, model } = build_any(&arguments.model, context, true)?;
     let space = model.shown_space().clone();
+    if arguments.spins && space.values() != 2 {
+        return Err(Failure::Usage("--spins is about sites of two values".to_owned()));
+    }
     let exact = Exact::new(&model).map_err(|error| match error {
         ExactError::TooLarge(sentence) => {
             Failure::Failed(format!("{sentence}; `saltus sample` samples it instead"))
@@ -35,7 +45,7 @@ pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
             sites: space.sites(),
             chains: 1,
             draws,
-            spins: false,
+            spins: arguments.spins,
             picture: rows_and_columns(&space).map(|size| (size, space.values())),
         };
         write_states(&table, path, arguments.force, &arguments.model)?;

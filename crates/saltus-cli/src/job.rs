@@ -5,12 +5,12 @@ use crate::arguments::{
 };
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::marginals::MARGINALS;
 use crate::observe::Observe;
 use crate::shard::Part;
 use saltus::draws::observers::Marginals;
 use saltus::draws::trace::{MOST_JUDGED, Trace};
 use saltus::model::fixed_sum::FixedSum;
+use saltus::run::MARGINALS;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
 use saltus::zoo::{Given, Title};
 use saltus::{

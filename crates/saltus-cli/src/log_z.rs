@@ -4,12 +4,13 @@ use crate::ais::back_from_afar;
 use crate::arguments::{LogZArguments, LogZMethod, ladder_settings, path_sampler};
 use crate::export::{check_free, to_file};
 use crate::failure::{Failure, Finish};
-use crate::model::{self, Context, build};
+use crate::model::{self, Context, build_any};
 use crate::number::with_error;
 use crate::progress::View;
 use crate::table::wrap;
 use crate::{advice, announce, interrupt, ladder};
 use saltus::ais::{Ais, AisSettings};
+use saltus::exact::Exact;
 use saltus::temper::TemperReport;
 use saltus::zoo::Built;
 use saltus::{Ended, Finding, Model, Run, Settings, of_annealing, of_ladder};
@@ -24,7 +25,7 @@ pub fn run(arguments: &LogZArguments) -> Result<Finish, Failure> {
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
-    Estimating { arguments }.go(build(&arguments.model, context)?)
+    Estimating { arguments }.go(build_any(&arguments.model, context, false)?)
 }
 
 struct Estimating<'a> {
@@ -52,6 +53,8 @@ impl Estimating<'_> {
         announce(&heading, arguments.run.json, arguments.run.quiet)?;
         interrupt::listen();
         let (printed, ended) = match arguments.method {
+            // Nothing is left to sample.
+            _ if model.space().free_sites() == 0 => (Some(exactly(&model)?), Ended::Complete),
             None | Some(LogZMethod::Temper) => by_ladder(&model, arguments)?,
             Some(LogZMethod::Ais) => by_annealing(&model, arguments)?,
         };
@@ -93,6 +96,21 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
 
 /// Draws of each ladder: more than a run's, because errors of log Z are of nats, not of standard deviations.
 const DRAWS: usize = 10_000;
+
+/// log Z of the one state that is left.
+fn exactly<M: Model>(model: &M) -> Result<Printed, Failure> {
+    let exact = Exact::new(model).map_err(|error| Failure::Failed(error.to_string()))?;
+    Ok(Printed {
+        log_z: exact.log_z(),
+        log_z_se: Some(0.0),
+        lower: Some(exact.log_z()),
+        upper: Some(exact.log_z()),
+        method: "exact",
+        findings: Vec::new(),
+        warnings: Vec::new(),
+        tempering: None,
+    })
+}
 
 type Estimated = Result<(Option<Printed>, Ended), Failure>;
 

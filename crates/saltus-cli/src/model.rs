@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::memory::Demand;
 use crate::table::wrap;
 use saltus::zoo::{Building, Built, Extent, Given, Title};
-use saltus::{ModelError, Space};
+use saltus::{Model, ModelError, Sampler, Space};
 
 /// The first lines of a report: what is being sampled.
 pub fn heading(title: &Title, space: &Space) -> String {
@@ -32,8 +32,19 @@ pub struct Context<'a> {
     pub given: Option<&'a Given>,
 }
 
-/// Builds the model.
+/// Builds a model that is to be sampled. Fails if all of its sites are known.
 pub fn build(arguments: &ModelArguments, context: Context<'_>) -> Result<Built, Failure> {
+    let built = build_any(arguments, context, false)?;
+    Sampler::default().check_space(built.model.space()).map_err(saltus::RunError::from)?;
+    Ok(built)
+}
+
+/// Builds a model of which there may be nothing left to sample; `exact` keeps all digits that its file has.
+pub fn build_any(
+    arguments: &ModelArguments,
+    context: Context<'_>,
+    exact: bool,
+) -> Result<Built, Failure> {
     let check = |Extent { sites, values, parameters }: Extent| {
         Demand { sites, values, parameters, chains: context.chains }
             .check()
@@ -42,7 +53,7 @@ pub fn build(arguments: &ModelArguments, context: Context<'_>) -> Result<Built, 
     match arguments {
         ModelArguments::Zoo(spec) => {
             let Context { seed, given, .. } = context;
-            Ok(spec.build(&Building { seed, given, check: Some(&check) })?)
+            Ok(spec.build(&Building { seed, given, check: Some(&check), exact })?)
         }
         #[cfg(feature = "deep")]
         ModelArguments::Deep(crate::arguments::DeepSpec::Resnet(arguments)) => {

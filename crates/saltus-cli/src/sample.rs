@@ -4,7 +4,7 @@ use crate::arguments::SampleArguments;
 use crate::export::check_free;
 use crate::failure::{Failure, Finish};
 use crate::job::{Config, Destination, Job};
-use crate::marginals::{MARGINALS, SampledMarginals};
+use crate::marginals::SampledMarginals;
 use crate::model::{self, Context, build, rows_and_columns};
 use crate::number::short;
 use crate::parse::Size;
@@ -15,7 +15,7 @@ use console::Term;
 use saltus::draws::observers::{Best, BestState, Marginals};
 use saltus::exact;
 use saltus::files::Existing;
-use saltus::run::BEST;
+use saltus::run::{BEST, MARGINALS};
 use saltus::stats::Diagnosis;
 use saltus::store::StoreWriter;
 use saltus::zoo::{Built, Title};
@@ -102,6 +102,7 @@ impl Sampling<'_> {
                 StoreWriter::put_scouts(folder, scouts)?;
             }
         }
+        let given = job.config.given().evidence;
         let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
         if let (Some(path), Some(mosaic)) = (&arguments.mosaic, mosaic) {
             let states = outcome.last_states.concat();
@@ -109,7 +110,7 @@ impl Sampling<'_> {
         }
         let marginals = outcome
             .observed::<Marginals>(MARGINALS)
-            .map(|table| SampledMarginals::new(table, &outcome.space));
+            .map(|table| SampledMarginals::new(table, &outcome.space, &given));
         if let (Some(path), Some(marginals)) = (&arguments.mar, &marginals) {
             marginals.write_uai(path, arguments.store.force)?;
         }
@@ -135,6 +136,9 @@ impl Sampling<'_> {
             let mut above = text(&summary, per_site.as_deref());
             if let Some(marginals) = marginals.filter(|_| arguments.marginals) {
                 above += &format!("{}\n", marginals.words());
+            }
+            if let Some(best) = outcome.observed::<Best>(BEST_STATES) {
+                above += &best_words(best);
             }
             let below = verdict(&summary, &outcome, &job);
             let seen = std::io::stdout().is_terminal();
@@ -269,6 +273,27 @@ fn heading(title: &Title, space: &Space, job: &Job) -> String {
 
 /// Name of the observer that keeps as many of the best states as were asked for.
 const BEST_STATES: &str = "best_states";
+
+/// Best states that are printed for people, and sites of each.
+const MOST_BEST: usize = 10;
+const MOST_SHOWN: usize = 60;
+
+/// The best states, the best first: log π, energy, draws in it and the state.
+fn best_words(best: &[BestState]) -> String {
+    let mut text = format!("{:>16}{:>16}{:>9}  best states\n", "log π", "energy", "draws");
+    for BestState { log_prob, state, draws } in best.iter().take(MOST_BEST) {
+        // Digits stand side by side, larger values apart.
+        let apart = if state.iter().any(|value| *value > 9) { " " } else { "" };
+        let shown: Vec<String> = state.iter().take(MOST_SHOWN).map(u8::to_string).collect();
+        let more = if state.len() > MOST_SHOWN { "…" } else { "" };
+        let shown = shown.join(apart);
+        text += &format!("{log_prob:>16.6}{:>16.6}{draws:>9}  {shown}{more}\n", -log_prob);
+    }
+    if best.len() > MOST_BEST || best.iter().any(|one| one.state.len() > MOST_SHOWN) {
+        text += "… --json has them all, and whole\n";
+    }
+    text + "\n"
+}
 
 /// Sites beyond which it is not looked whether the exact answer can be had.
 const MOST_SOLVED: usize = 1000;

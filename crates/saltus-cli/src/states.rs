@@ -5,7 +5,6 @@ use crate::export::to_file;
 use crate::failure::Failure;
 use crate::parse::Size;
 use crate::plot::mosaic::Mosaic;
-use saltus::zoo::ModelSpec;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
@@ -113,14 +112,16 @@ fn png(table: &StateTable<'_>, path: &Path, replace: bool) -> Result<(), Failure
     Mosaic { rows, columns }.of_states(&shown, values).write(path, existing(replace))
 }
 
-/// The letters of a model's values, as its file names them.
-fn letters_of(model: &ModelArguments) -> Result<Vec<String>, Failure> {
+/// The letters of the values of every site, as a model's file names them.
+fn letters_of(model: &ModelArguments) -> Result<Vec<Vec<String>>, Failure> {
     let names = match model {
-        ModelArguments::Zoo(ModelSpec::File(spec)) => spec.names()?,
+        ModelArguments::Zoo(spec) => spec.names()?.sites,
         _ => Vec::new(),
     };
-    let letters = names.into_iter().next().map(|name| name.values).unwrap_or_default();
-    if letters.is_empty() || letters.iter().any(|letter| letter.chars().count() != 1) {
+    let letters: Vec<Vec<String>> = names.into_iter().map(|name| name.values).collect();
+    let is_letter = |letter: &String| letter.chars().count() == 1;
+    let are_letters = |site: &Vec<String>| !site.is_empty() && site.iter().all(is_letter);
+    if letters.is_empty() || !letters.iter().all(are_letters) {
         return Err(Failure::Usage(
             "FASTA needs values that are letters, which this model's are not: use .csv or .npz"
                 .to_owned(),
@@ -158,15 +159,21 @@ fn csv(out: &mut impl Write, table: &StateTable<'_>) -> std::io::Result<()> {
 }
 
 /// A sequence per state, with its energy as adabmDCA has it.
-fn fasta(out: &mut impl Write, table: &StateTable<'_>, letters: &[String]) -> std::io::Result<()> {
+fn fasta(
+    out: &mut impl Write,
+    table: &StateTable<'_>,
+    letters: &[Vec<String>],
+) -> std::io::Result<()> {
     for (number, state) in table.rows().enumerate() {
         write!(out, ">sequence {}", number + 1)?;
         match table.log_prob.and_then(|log_prob| log_prob.get(number)) {
             Some(log_prob) => writeln!(out, " | DCAenergy: {:.3}", -log_prob)?,
             None => writeln!(out)?,
         }
-        let letter = |value: &u8| letters.get(usize::from(*value)).map_or("?", String::as_str);
-        writeln!(out, "{}", state.iter().map(letter).collect::<String>())?;
+        let letter = |(value, site): (&u8, &Vec<String>)| {
+            site.get(usize::from(*value)).cloned().unwrap_or_else(|| "?".to_owned())
+        };
+        writeln!(out, "{}", state.iter().zip(letters).map(letter).collect::<String>())?;
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub fn exact(
     draws: usize,
     seed: u64,
 ) -> PyResult<String> {
-    let clamped = model.clamped(&evidence).map_err(|error| of_model(&error))?;
+    let clamped = model.settled(&evidence).map_err(|error| of_model(&error))?;
     let solved = py.detach(|| {
         let exact = Exact::new(&clamped)?;
         let mut rng = ChainRng::new(seed, Stream::Reference);

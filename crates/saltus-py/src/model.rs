@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use saltus::model::erased::Erased;
 use saltus::model::polynomial::{Polynomial, Variables};
-use saltus::zoo::{Building, Built, Extent, ModelSpec};
+use saltus::zoo::{Building, Built, Extent, Given, ModelSpec};
 use saltus::{
     Clamped, Differences, Edge, Factor, Factors, Model, ModelError, Pairwise, Rbm, Settings, Space,
     States,
@@ -49,6 +49,11 @@ impl CoreModel {
             [] => self.model.clone(),
             evidence => Erased::new(Clamped::new(self.model.clone(), evidence)?),
         })
+    }
+
+    /// The same where nothing may be left to sample.
+    pub(crate) fn settled(&self, evidence: &[(usize, u8)]) -> Result<Erased, ModelError> {
+        Given { evidence: evidence.to_vec(), ..Given::default() }.apply(self.model.clone())
     }
 
     /// From what a store can build it again, given the values of some sites, and how its sampler was chosen.
@@ -122,6 +127,18 @@ impl CoreModel {
             Ok(Self { model, name: title.name.to_owned(), words: title.words, config })
         })
         .map_err(|error| of_model(&error))
+    }
+
+    /// Sites and values by the names that the model's file has for them, or by their numbers; none of a model that is
+    /// made from arrays or functions.
+    fn places(&self, pairs: Vec<(String, String)>) -> PyResult<Option<Vec<(usize, u8)>>> {
+        let Some(spec) = self.config.get("model") else { return Ok(None) };
+        let wrong = |reason: String| PyValueError::new_err(format!("evidence: {reason}"));
+        let spec: ModelSpec =
+            serde_json::from_value(spec.clone()).map_err(|error| wrong(error.to_string()))?;
+        let names = spec.names().map_err(|error| of_model(&error))?;
+        let place = |(site, value): (String, String)| names.place(&site, &value).map_err(wrong);
+        pairs.into_iter().map(place).collect::<PyResult<_>>().map(Some)
     }
 
     /// Steps of warm-up and per draw that suit a run of those settings, where they are not chosen.

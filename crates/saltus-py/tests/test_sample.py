@@ -120,6 +120,25 @@ def test_a_store_is_gone_on_with_by_either(command, tmp_path):
     assert_same_store(tmp_path / "whole", tmp_path / "parts")
 
 
+def test_evidence_is_named_as_the_file_names_it(tmp_path):
+    network = tmp_path / "dice.bif"
+    network.write_text(
+        "network d { }\nvariable A { type discrete [ 3 ] { 1, 2, 3 }; }\n"
+        "probability ( A ) { table 0.2, 0.3, 0.5; }\nvariable B { type discrete { t, f }; }\n"
+        "probability ( B | A ) { (1) 0.9, 0.1; (2) 0.4, 0.6; (3) 0.25, 0.75; }\n"
+    )
+    model = Model.from_file(str(network))
+    # The value that is named 1 is the first.
+    for given in ({"A": 1}, {0: 1}, {"A": "1"}):
+        assert np.allclose(saltus.exact(model, evidence=given).marginals[1], [0.9, 0.1])
+    with pytest.raises(ValueError, match="known: 1, 2, 3"):
+        saltus.exact(model, evidence={"A": 0})
+    spins = tmp_path / "pair.coo"
+    spins.write_text("# vartype=SPIN\n0 1 -1\n")
+    found = saltus.exact(Model.from_file(str(spins)), evidence={0: -1})
+    assert np.isclose(found.marginals[1][0], 1 / (1 + np.exp(-2)))
+
+
 def test_a_store_knows_its_evidence(tmp_path):
     model, settings = Model("ising", size="4x4", coupling=0.2), {"warmup": 50, "chains": 3, "seed": 1}
     saltus.sample(model, evidence={3: 1}, draws=20, store=tmp_path / "parts", keep="states", **settings)

@@ -24,6 +24,7 @@ pub mod pairwise;
 pub mod paper;
 pub mod polynomial;
 pub mod rbm;
+pub mod settled;
 mod sweep;
 pub(crate) mod sweeper;
 mod work;

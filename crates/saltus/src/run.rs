@@ -178,6 +178,8 @@ pub struct Run<'a, M: Model> {
 pub const MAGNETISATION: &str = "magnetisation";
 /// Name of the observer that keeps the best state.
 pub const BEST: &str = "best";
+/// Name of the observer that sums up marginals.
+pub const MARGINALS: &str = "marginals";
 /// Random states that distances are measured to, as usual.
 const REFERENCES: usize = 3;
 /// Sites of all chains together that are watched one by one; with more, remembering them would take

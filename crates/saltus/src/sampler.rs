@@ -43,7 +43,11 @@ macro_rules! methods {
             }
         }
 
-        impl Sampler {
+        /// Why a space of one state is not sampled.
+pub(crate) const NOTHING_LEFT: &str = "nothing is left to sample: every site is fixed or has a single value; \
+     `saltus exact` gives log Z and the one state that is left";
+
+impl Sampler {
             $(#[doc = $what]
             pub fn $constructor() -> Self {
                 Self::new(Method::$method)
@@ -136,9 +140,18 @@ impl Sampler {
         Options { balancing, solver, differences, closeness, scan }
     }
 
+    /// Fails with a sentence if nothing of a space is left to sample.
+    pub fn check_space(&self, space: &Space) -> Result<(), SamplerError> {
+        match space.free_sites() {
+            0 => Err(SamplerError(NOTHING_LEFT.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
     /// Fails with a sentence if it cannot move chains on a space as it is set.
     pub fn check(&self, space: &Space) -> Result<(), SamplerError> {
         let refused = |reason: String| Err(SamplerError(reason));
+        self.check_space(space)?;
         let traits = self.traits(space);
         let name = traits.name;
         if self.solver != Solver::default() && !self.method.has_solver() {

@@ -108,6 +108,11 @@ impl Space {
         Ok(space)
     }
 
+    /// A space of a single state, in which nothing can change.
+    pub(crate) fn of_one_state(sites: usize) -> Self {
+        Self { sites, values: 1, mixed: None, shape: None }
+    }
+
     /// The same with its sites arranged in rows and columns, or in any number of dimensions; the
     /// last one runs fastest.
     pub fn with_shape(mut self, shape: &[usize]) -> Result<Self, ModelError> {
@@ -158,7 +163,11 @@ impl Space {
 
     /// Number of sites that have more than one value.
     pub fn free_sites(&self) -> usize {
-        self.mixed.as_ref().map_or(self.sites, |mixed| mixed.free.len())
+        match &self.mixed {
+            Some(mixed) => mixed.free.len(),
+            None if self.values == 1 => 0,
+            None => self.sites,
+        }
     }
 
     /// The site of that number among those that have more than one value.

@@ -20,6 +20,7 @@ mod fhmm;
 mod file;
 mod given;
 mod ising;
+mod names;
 mod pairwise;
 #[doc(hidden)]
 pub mod parse;
@@ -41,6 +42,7 @@ pub use fhmm::{FhmmPreset, FhmmSpec};
 pub use file::FileSpec;
 pub use given::Given;
 pub use ising::IsingSpec;
+pub use names::Names;
 pub use pairwise::PairwiseSpec;
 pub use parse::{Shape, Size};
 pub use potts::PottsSpec;
@@ -50,6 +52,7 @@ pub use rbm::RbmSpec;
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::model::erased::Erased;
+use crate::model::polynomial::Variables;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -98,6 +101,8 @@ pub struct Building<'a> {
     pub check: Option<&'a dyn Fn(Extent) -> Result<(), ModelError>>,
     /// What is known of the model's states.
     pub given: Option<&'a Given>,
+    /// Whether it is for exact answers: couplings of files then keep all their digits, which is slower to sample.
+    pub exact: bool,
 }
 
 impl Building<'_> {
@@ -140,6 +145,17 @@ macro_rules! models {
                     $(Self::$model(spec) => spec.build(building)?,)*
                 };
                 built.given(building.given.unwrap_or(&Given::default()))
+            }
+
+            /// What the model calls its sites and their values.
+            pub fn names(&self) -> Result<Names, ModelError> {
+                let spins = || Names { variables: Some(Variables::Spins), ..Names::default() };
+                match self {
+                    Self::File(spec) => spec.names(),
+                    Self::Ising(_) => Ok(spins()),
+                    Self::Pairwise(spec) if spec.values.unwrap_or(2) == 2 => Ok(spins()),
+                    _ => Ok(Names::default()),
+                }
             }
 
             /// The files that the model is read from.

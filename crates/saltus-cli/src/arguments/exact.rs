@@ -26,6 +26,9 @@ pub struct ExactArguments {
     /// Where the draws go: .npz, .csv, .fasta or .txt; - is stdout
     #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT, requires = "draws")]
     pub states: Option<PathBuf>,
+    /// Write values of two as −1 and +1
+    #[arg(long, global = true, help_heading = OUTPUT, requires = "states")]
+    pub spins: bool,
     /// Replace the file if it exists already
     #[arg(long, global = true, help_heading = OUTPUT)]
     pub force: bool,

@@ -4,16 +4,15 @@ use super::ModelArguments;
 use super::groups::{OneHotGroups, SumGroups};
 use crate::failure::Failure;
 use clap::Args;
-use saltus::names::unknown;
-use saltus::zoo::read::{SiteNames, bytes_of, evidence_cases};
-use saltus::zoo::{Given, ModelSpec};
+use saltus::zoo::read::{bytes_of, evidence_cases};
+use saltus::zoo::{Given, Names};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Sites that are fixed. Global, so that it may stand before or after a model's name.
 #[derive(Clone, Debug, Default, Args)]
 pub struct GivenArguments {
-    /// Fix sites at values, both counted from 0 or as the model's file names them
+    /// Fix sites at values, as the model's file names them or counted from 0; spins also at -1 and 1
     #[arg(
         long,
         global = true,
@@ -55,32 +54,6 @@ impl FromStr for Fixed {
     }
 }
 
-impl Fixed {
-    /// Its numbers, if it is made of them.
-    fn numbers(&self) -> Option<(usize, u8)> {
-        Some((self.site.parse().ok()?, self.value.parse().ok()?))
-    }
-
-    /// Its numbers among sites that have names.
-    fn among(&self, names: &[SiteNames]) -> Result<(usize, u8), String> {
-        let by_name = |given: &str, kind: &str, known: Vec<&str>| match given.parse() {
-            Ok(number) => Ok(number),
-            Err(_) => known
-                .iter()
-                .position(|name| *name == given)
-                .ok_or_else(|| unknown(kind, given, known.iter().take(MOST_NAMED).copied())),
-        };
-        let sites = names.iter().map(|name| name.site.as_str()).collect();
-        let site: usize = by_name(&self.site, "site", sites)?;
-        let values = names.get(site).map(|name| name.values.iter().map(String::as_str).collect());
-        let value = by_name(&self.value, "value", values.unwrap_or_default())?;
-        u8::try_from(value).map(|value| (site, value)).map_err(|_| format!("{value} is no value"))
-    }
-}
-
-/// Names that a sentence lists.
-const MOST_NAMED: usize = 20;
-
 impl GivenArguments {
     /// Whether anything is known.
     pub fn given(&self) -> Option<&'static str> {
@@ -112,13 +85,13 @@ impl GivenArguments {
         if let Some(path) = &self.evidence {
             fixed.extend(case_of(path)?);
         }
-        let names = match self.clamp.iter().any(|one| one.numbers().is_none()) {
-            true => names_of(model)?,
-            false => Vec::new(),
+        let names = match self.clamp[..] {
+            [] => Names::default(),
+            _ => names_of(model)?,
         };
-        for one in &self.clamp {
-            let numbers = one.numbers().map_or_else(|| one.among(&names), Ok);
-            fixed.push(numbers.map_err(|reason| Failure::Usage(format!("--clamp: {reason}")))?);
+        for Fixed { site, value } in &self.clamp {
+            let place = names.place(site, value);
+            fixed.push(place.map_err(|reason| Failure::Usage(format!("--clamp: {reason}")))?);
         }
         Ok(fixed)
     }
@@ -148,11 +121,11 @@ fn case_of(path: &Path) -> Result<Vec<(usize, u8)>, Failure> {
     }
 }
 
-/// What a model's file calls its sites.
-fn names_of(model: &ModelArguments) -> Result<Vec<SiteNames>, Failure> {
+/// What a model calls its sites and their values.
+fn names_of(model: &ModelArguments) -> Result<Names, Failure> {
     match model {
-        ModelArguments::Zoo(ModelSpec::File(spec)) => Ok(spec.names()?),
-        _ => Ok(Vec::new()),
+        ModelArguments::Zoo(spec) => Ok(spec.names()?),
+        _ => Ok(Names::default()),
     }
 }
 
@@ -161,18 +134,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names() {
+    fn sites_and_values_stand_on_either_side() {
         let fixed = |text: &str| text.parse::<Fixed>().unwrap();
-        assert_eq!(fixed("3=1").numbers(), Some((3, 1)));
-        let site = |site: &str, values: &[&str]| SiteNames {
-            site: site.to_owned(),
-            values: values.iter().map(|value| (*value).to_owned()).collect(),
-        };
-        let names = [site("rain", &["yes", "no"]), site("grass", &["wet", "dry"])];
-        assert_eq!(fixed("grass=dry").among(&names), Ok((1, 1)));
-        assert_eq!(fixed("0=no").among(&names), Ok((0, 1)));
-        assert!(fixed("gras=dry").among(&names).unwrap_err().contains("did you mean 'grass'"));
-        assert!(fixed("rain=may").among(&names).unwrap_err().contains("known: yes, no"));
+        let expected = Fixed { site: "grass".to_owned(), value: "-1".to_owned() };
+        assert_eq!(fixed(" grass = -1"), expected);
         for wrong in ["3", "=1", "3=", ""] {
             assert!(wrong.parse::<Fixed>().is_err(), "{wrong}");
         }

@@ -152,3 +152,123 @@ fn groups_and_sums_are_kept_by_every_command() {
         );
     }
 }
+
+/// A network whose values are numbers that count from 1.
+const DICE: &str = "// by hand\nnetwork{ }\nvariable A { type discrete [ 3 ] { 1, 2, 3 }; }\n\
+    probability ( A ) { table 0.2, 0.3, 0.5; }\nvariable B { type discrete { t, f }; }\n\
+    probability ( B | A ) { (1) 0.9, 0.1; (2) 0.4, 0.6; (3) 0.25, 0.75; }\n";
+
+#[test]
+fn values_are_called_as_the_file_calls_them() {
+    let folder = Folder::new();
+    let path = folder.file("dice.bif", DICE);
+    for (given, expected) in [("A=1", 0.9), ("A=3", 0.25), ("0=2", 0.4)] {
+        let exact = saltus(&format!("exact {path} --clamp {given} --json")).json();
+        let found = exact["marginals"][1][0].as_f64().unwrap();
+        assert!((found - expected).abs() < 1e-12, "{given}: {found}");
+    }
+    let refused = saltus(&format!("exact {path} --clamp A=0"));
+    assert!(refused.code != 0 && refused.err.contains("known: 1, 2, 3"), "{}", refused.err);
+    let spins = folder.file("pair.coo", "# Vartype=Vartype.SPIN\n0 1 -1\n");
+    let exact = saltus(&format!("exact {spins} --clamp 0=-1 --json")).json();
+    let expected = 1.0 / (1.0 + (-2f64).exp());
+    assert!((exact["marginals"][1][0].as_f64().unwrap() - expected).abs() < 1e-9, "{exact}");
+}
+
+#[test]
+fn stdin_is_read_once_for_a_model_and_its_names() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_saltus"))
+        .args(["exact", "-", "--clamp", "A=2", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(DICE.as_bytes()).unwrap();
+    let out = child.wait_with_output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert!((json["log_z"].as_f64().unwrap() - 0.3f64.ln()).abs() < 1e-12, "{json}");
+}
+
+#[test]
+fn where_nothing_is_left_there_is_an_exact_answer() {
+    let folder = Folder::new();
+    let path = folder.file("network.uai", NETWORK);
+    let all = "--clamp 0=1,1=0,2=2";
+    // 0.75 · 3 · 0, and with the last at 0: 0.75 · 3 · 1.
+    assert_ne!(saltus(&format!("exact {path} {all}")).code, 0);
+    let all = "--clamp 0=1,1=0,2=0";
+    let expected = 2.25f64.ln();
+    let exact = saltus(&format!("exact {path} {all} --json")).json();
+    assert!((exact["log_z"].as_f64().unwrap() - expected).abs() < 1e-12, "{exact}");
+    assert_eq!(exact["map"]["state"], serde_json::json!([1, 0, 0]));
+    let log_z = saltus(&format!("log-z {path} {all} --json")).json();
+    assert!((log_z["log_z"].as_f64().unwrap() - expected).abs() < 1e-12, "{log_z}");
+    let single = folder.file("single.uai", "MARKOV 2 1 1 1 2 0 1 1 3");
+    let exact = saltus(&format!("exact {single} --json")).json();
+    assert!((exact["log_z"].as_f64().unwrap() - 3f64.ln()).abs() < 1e-12, "{exact}");
+    for line in [format!("sample {path} {all}"), format!("sample {single}")] {
+        let refused = saltus(&line);
+        assert!(refused.code != 0 && refused.err.contains("`saltus exact`"), "{}", refused.err);
+    }
+}
+
+#[test]
+fn couplings_of_files_keep_all_their_digits_where_answers_are_exact() {
+    let folder = Folder::new();
+    // A chain of spins: Z = 2 Π 2 cosh J, with couplings that single precision does not have.
+    let weights = [0.1, -0.7, 1.3];
+    let edges = weights.iter().enumerate().map(|(site, j)| format!("{site} {} {}\n", site + 1, -j));
+    let coo = format!("# vartype=SPIN\n{}", edges.collect::<String>());
+    let path = folder.file("chain.coo", coo);
+    let expected: f64 = 2f64.ln() + weights.iter().map(|j| (2.0 * j.cosh()).ln()).sum::<f64>();
+    let found = saltus(&format!("exact {path} --json")).json()["log_z"].as_f64().unwrap();
+    assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+}
+
+#[test]
+fn what_is_printed_is_whole_and_not_mixed() {
+    let folder = Folder::new();
+    let path = folder.file("pair.coo", "# vartype=SPIN\n0 1 -1\n1 1 -0.5\n");
+    let options = "--chains 2 --warmup 10 --draws 50 --best 2";
+    let printed = saltus(&format!("sample {path} {options}")).out;
+    let line = printed.lines().find(|line| line.contains("1.500000")).unwrap_or_default();
+    assert!(line.contains("-1.500000") && line.ends_with("11"), "{printed}");
+    let refused = saltus(&format!("exact {path} --draws 2 --states - --json"));
+    assert!(refused.code != 0 && refused.out.is_empty() && refused.err.contains("into the JSON"));
+    let spins = saltus(&format!("exact {path} --draws 9 --states - --spins --uai PR")).out;
+    let states = spins.lines().filter(|line| line.split(' ').count() == 2);
+    assert_eq!(states.filter(|line| line.contains('1')).count(), 9, "{spins}");
+    assert!(!spins.lines().take(9).any(|line| line.contains('0')), "{spins}");
+    let bits = folder.file("bits.coo", "0 0 3\n0 1 1\n");
+    let matrix = folder.path("bits.mtx");
+    let said = saltus(&format!("convert {bits} {matrix}")).out;
+    // E = 3x + xy is 1.75 for a spin of either kind on average.
+    assert!(said.contains("no place for a constant") && said.contains("-1.75 less"), "{said}");
+}
+
+#[test]
+fn letters_are_those_of_each_site_and_one_chain_has_no_errors() {
+    let folder = Folder::new();
+    let text = "variable a { type discrete { x, y }; }\nvariable b { type discrete { p, q }; }\n\
+        probability ( a ) { table 1, 0; }\nprobability ( b ) { table 0, 1; }\n";
+    let path = folder.file("two.bif", text);
+    let fasta = folder.path("two.fasta");
+    assert_eq!(saltus(&format!("exact {path} --draws 1 --states {fasta}")).code, 0);
+    assert_eq!(std::fs::read_to_string(fasta).unwrap(), ">sequence 1\nxq\n");
+    let network = folder.file("network.uai", NETWORK);
+    let options = "--chains 1 --warmup 10 --draws 50 --marginals";
+    let json = summary(&format!("sample {network} {options}"));
+    assert!(json["marginals_se"][0][0].is_null(), "{json}");
+    let said = saltus(&format!("sample {network} {options}")).out;
+    assert!(said.contains("± –"), "{said}");
+}
+
+#[test]
+fn annealing_from_forbidden_states_names_the_ladder() {
+    let folder = Folder::new();
+    let path = folder.file("xor.uai", "MARKOV 3 2 2 2 2 2 0 1 2 1 2 4 0 1 1 0 4 0 1 1 0");
+    let refused = saltus(&format!("log-z {path} --method ais"));
+    assert!(refused.code != 0 && refused.err.contains("--method temper"), "{}", refused.err);
+}

@@ -105,7 +105,7 @@ def exact(model: Model, *, evidence: Any = None, draws: int = 0, seed: int = 0) 
     (10.0, array([1, 1], dtype=uint8))
     """
     _model(model)
-    fixed = _check.evidence(evidence, model.cards)
+    fixed = _check.evidence(evidence, model)
     count = _check.count("draws", draws, 0)
     _check.fits(f"{count} draws of {model.sites} sites", count, 4 * model.sites)
     found = json.loads(_core.exact(model._core, fixed, count, _check.count("seed", seed, 0)))
@@ -173,7 +173,7 @@ def minimize(
         _core.minimize(
             model._core,
             json.dumps(_check.sampler(sampler)),
-            evidence=_check.evidence(evidence, model.cards),
+            evidence=_check.evidence(evidence, model),
             chains=number,
             sweeps=_check.count("sweeps", sweeps),
             seconds=None if seconds is None else min(_check.number("seconds", seconds, 0), 1e9),

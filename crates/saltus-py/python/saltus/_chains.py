@@ -56,7 +56,7 @@ class Chains:
             chosen,
             count,
             self.seed,
-            evidence=_check.evidence(evidence, model.cards),
+            evidence=_check.evidence(evidence, model),
             init=starts,
             threads=_check.threads(threads),
         )

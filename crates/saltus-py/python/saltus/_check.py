@@ -7,12 +7,15 @@ import math
 import operator
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from saltus import _core
+
+if TYPE_CHECKING:
+    from saltus._model import Model
 
 
 def unknown(kind: str, given: str, known: Iterable[str]) -> str:
@@ -105,12 +108,17 @@ def values(name: str, value: Any, cards: NDArray[np.int64]) -> NDArray[np.uint8]
     return np.ascontiguousarray(array, dtype=np.uint8)
 
 
-def evidence(given: Any, cards: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Fixed sites from ``{site: value}``, or from an array in which −1 and NaN are free."""
+def evidence(given: Any, model: Model) -> list[tuple[int, int]]:
+    """Fixed sites from ``{site: value}``, as the model's file names them or counted from 0, or from an array in which −1
+    and NaN are free."""
+    cards = model.cards
     if given is None:
         return []
     if isinstance(given, Mapping):
-        pairs = [(count("a site", site, 0), count("a value", value, 0)) for site, value in given.items()]
+        places = model._core.places([(_word(site), _word(value)) for site, value in given.items()])
+        pairs = places if places is not None else [
+            (count("a site", site, 0), count("a value", value, 0)) for site, value in given.items()
+        ]
     else:
         try:
             array = np.asarray(given, dtype=float)
@@ -126,6 +134,14 @@ def evidence(given: Any, cards: NDArray[np.int64]) -> list[tuple[int, int]]:
         if value >= cards[site]:
             raise ValueError(f"site {site} cannot be fixed at {value}: its last value is {cards[site] - 1}")
     return pairs
+
+
+def _word(given: Any) -> str:
+    """What a site or a value is called: a name, or a number as it is written."""
+    try:
+        return given if isinstance(given, str) else str(operator.index(given))
+    except TypeError:
+        return str(given)
 
 
 def _whole(value: float) -> int:

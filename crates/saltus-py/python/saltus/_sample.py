@@ -313,7 +313,7 @@ def start(
     if not isinstance(model, Model):
         kind = type(model).__name__
         raise TypeError(f"model must be a saltus.Model, got {kind}: Model.from_log_prob makes one of a function")
-    fixed = _check.evidence(evidence, model.cards)
+    fixed = _check.evidence(evidence, model)
     choice = None
     if not resume:
         # What nobody chose suits the sampler and the model.

@@ -3,6 +3,7 @@
 use super::AisError;
 use super::ladder::{Direction, Ladder, Visit};
 use super::pilot::Scales;
+use crate::StepFailure;
 use crate::engine::{ChainSnapshot, Failed, SamplerBlock};
 use crate::model::Model;
 use crate::rng::ChainRng;
@@ -77,11 +78,10 @@ impl<'a, M: Model> Block<'a, M> {
     /// One visit of all its chains.
     pub(super) fn visit(&mut self, model: &M, visit: &Visit, scale: f64) -> Result<(), AisError> {
         let visited = self.try_visit(model, visit, scale);
-        visited.map_err(|Failed { chain, cause, .. }| AisError::Failed {
-            direction: self.direction,
-            chain,
-            beta: visit.beta,
-            cause,
+        let direction = self.direction;
+        visited.map_err(|Failed { chain, cause, .. }| match cause {
+            StepFailure::ForbiddenStart => AisError::Forbidden { direction, chain },
+            cause => AisError::Failed { direction, chain, beta: visit.beta, cause },
         })
     }
 

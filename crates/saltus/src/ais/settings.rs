@@ -90,6 +90,17 @@ pub enum AisError {
     /// States that reverse chains cannot start from.
     #[error("reverse chains cannot start there: {0}")]
     Starts(String),
+    /// A chain begins where the model has no mass.
+    #[error(
+        "{direction} chain {chain} begins at a state that the model's hard zeros forbid, and has no weight to go on with: \
+         log Z of such a model is for a ladder, `saltus log-z --method temper`"
+    )]
+    Forbidden {
+        /// Where the chain was going.
+        direction: Direction,
+        /// The chain, numbered in its direction.
+        chain: usize,
+    },
     /// A chain could not be weighed or moved.
     #[error("{direction} chain {chain} failed at inverse temperature {beta}: {cause}")]
     Failed {

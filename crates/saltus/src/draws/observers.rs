@@ -25,24 +25,52 @@ pub struct Marginals;
 /// Sums of one chain.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MarginalSums {
-    /// Weight of all draws.
+    /// Weight of all draws, the sum of its squares, and their number.
     total: f64,
+    squares: f64,
+    draws: u64,
     /// Weight of the draws that are in the sums of each site, where changes are followed.
     added: Vec<f64>,
     current: Vec<u8>,
     /// By site, then value.
     sums: Vec<f64>,
+    /// How often a site came to a value.
+    entered: Vec<u32>,
     values: usize,
+    /// The sums at every so many draws.
+    marks: Vec<Mark>,
+    spacing: u64,
 }
+
+/// What the sums of a chain were after some draws.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Mark {
+    total: f64,
+    sums: Vec<f32>,
+}
+
+/// With more marks every other one is dropped. Odd, so that those that stay are equally far apart.
+const MOST_MARKS: usize = 5;
+/// A value whose effective visits are fewer says little of how long they last.
+const FEWEST_VISITS: f64 = 20.0;
 
 /// The probabilities of the values of every site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MarginalTable {
     /// By site, then value: over all draws of all chains.
     pub mean: Vec<Vec<f64>>,
-    /// The standard deviation of the chains' own means over the root of their number: an error of the
-    /// mean that assumes nothing but that chains are independent; 0 for one chain.
+    /// Standard errors of the means: the largest of what the chains' own means, the means of parts of
+    /// chains, and the number of changes say. A value that was seen rarely if at all has the error
+    /// that it would have if it were as slow as the slowest site. NaN for one chain, which does not tell.
     pub spread: Vec<Vec<f64>>,
+    /// The site and value that the chains agree on least, and what their draws are worth for it; none for one
+    /// chain, or if nothing changed.
+    pub fewest: Option<(usize, usize, f64)>,
+}
+
+/// Independent draws that would know a probability as well.
+fn worth(mean: f64, error: f64) -> f64 {
+    mean * (1.0 - mean) / (error * error)
 }
 
 impl MarginalSums {
@@ -58,6 +86,80 @@ impl MarginalSums {
         self.sums[site * self.values + usize::from(self.current[site])] += earned;
         self.added[site] = self.total;
     }
+
+    fn change(&mut self, site: usize, value: u8) {
+        if self.current[site] != value {
+            self.settle_site(site);
+            self.current[site] = value;
+            self.entered[site * self.values + usize::from(value)] += 1;
+        }
+    }
+
+    /// Counts a draw that was taken in, and remembers the sums at every so many.
+    fn count(&mut self, weight: f64) {
+        self.total += weight;
+        self.squares += weight * weight;
+        self.draws += 1;
+        if self.draws.is_multiple_of(self.spacing) {
+            if self.marks.len() == MOST_MARKS {
+                // What stays are the multiples of twice the distance; the present draw is one.
+                let mut number = 0;
+                self.marks.retain(|_| {
+                    number += 1;
+                    number % 2 == 0
+                });
+                self.spacing *= 2;
+            }
+            self.settle();
+            let sums = self.sums.iter().map(|sum| *sum as f32).collect();
+            self.marks.push(Mark { total: self.total, sums });
+        }
+    }
+
+    /// The share of an entry in all draws.
+    fn mean(&self, at: usize) -> f64 {
+        self.sums[at] / self.total.max(f64::MIN_POSITIVE)
+    }
+
+    /// The share of an entry in each of the equally long parts between marks.
+    fn parts(&self, at: usize) -> impl Iterator<Item = f64> {
+        let before = std::iter::once((0.0, 0.0));
+        let of = move |mark: &Mark| (mark.total, f64::from(mark.sums[at]));
+        before.chain(self.marks.iter().map(of)).zip(self.marks.iter().map(of)).map(
+            |((before, sum_before), (total, sum))| {
+                (sum - sum_before) / (total - before).max(f64::MIN_POSITIVE)
+            },
+        )
+    }
+}
+
+/// The variance of a mean of numbers that are about `mean`.
+fn variance_of_mean(numbers: impl Iterator<Item = f64>, mean: f64) -> f64 {
+    let (count, squares) =
+        numbers.fold((0.0, 0.0), |(count, sum), one| (count + 1.0, sum + (one - mean).powi(2)));
+    if count > 1.0 { squares / (count * (count - 1.0)) } else { 0.0 }
+}
+
+/// The variance of an entry's mean, by whichever of three ways says the most. Few chains alone give a
+/// spread that is often far too small by chance; parts of them are many more, but follow one another;
+/// and how often a value comes and goes is known well.
+fn variance(chains: &[MarginalSums], at: usize, mean: f64) -> f64 {
+    let between = variance_of_mean(chains.iter().map(|chain| chain.mean(at)), mean);
+    let marked = chains[0].marks.len() as f64 * chains[0].spacing as f64;
+    let in_parts = variance_of_mean(chains.iter().flat_map(|chain| chain.parts(at)), mean)
+        * (marked / (chains[0].draws as f64).max(1.0));
+    // Draws that differ in weight are worth fewer (Kish).
+    let kish: f64 = chains.iter().map(|one| one.total * one.total / one.squares).sum();
+    let (draws, entered) = chains.iter().fold((0.0, 0.0), |(draws, entered), one| {
+        (draws + one.draws as f64, entered + f64::from(one.entered[at]))
+    });
+    // Of a reversible chain with that correlation of neighbouring draws, the autocorrelation time is at
+    // least (1 + ρ)/(1 − ρ), by convexity over its eigenvalues.
+    let own = mean * (1.0 - mean);
+    let leaves = (entered.max(1.0) / draws).min(own) / own.max(f64::MIN_POSITIVE);
+    let by_changes = own / kish * (2.0 - leaves) / leaves.max(f64::MIN_POSITIVE);
+    let by_changes = if entered > 0.0 { by_changes } else { 0.0 };
+    between.max(in_parts).max(by_changes)
 }
 
 impl Observer for Marginals {
@@ -67,8 +169,10 @@ impl Observer for Marginals {
     fn new_state(&self, space: &Space, chains: usize) -> Vec<MarginalSums> {
         let of_chain = MarginalSums {
             sums: vec![0.0; space.sites() * space.values()],
+            entered: vec![0; space.sites() * space.values()],
             added: vec![0.0; space.sites()],
             values: space.values(),
+            spacing: 1,
             ..MarginalSums::default()
         };
         vec![of_chain; chains]
@@ -82,59 +186,77 @@ impl Observer for Marginals {
             } else if let Some(changes) = draws.changes(chain) {
                 for change in changes {
                     let site = change.site as usize;
-                    if sums.current[site] != state[site] {
-                        sums.settle_site(site);
-                        sums.current[site] = state[site];
-                    }
+                    sums.change(site, state[site]);
                 }
             } else {
-                for site in 0..state.len() {
-                    if sums.current[site] != state[site] {
-                        sums.settle_site(site);
-                        sums.current[site] = state[site];
-                    }
+                for (site, value) in state.iter().enumerate() {
+                    sums.change(site, *value);
                 }
             }
-            sums.total += draws.weight(chain);
+            sums.count(draws.weight(chain));
         }
     }
 
     fn finish(&self, blocks: Vec<Vec<MarginalSums>>) -> MarginalTable {
         let mut chains = blocks.concat();
         chains.iter_mut().for_each(MarginalSums::settle);
+        chains.retain(|chain| chain.draws > 0);
         let Some(values) = chains.first().map(|chain| chain.values) else {
-            return MarginalTable { mean: Vec::new(), spread: Vec::new() };
+            return MarginalTable { mean: Vec::new(), spread: Vec::new(), fewest: None };
         };
         let entries = chains[0].sums.len();
         let total: f64 = chains.iter().map(|chain| chain.total).sum();
-        let count = chains.len() as f64;
         let mean: Vec<f64> = (0..entries)
             .map(|at| chains.iter().map(|chain| chain.sums[at]).sum::<f64>())
             .map(|sum| sum / total.max(f64::MIN_POSITIVE))
             .collect();
-        let spread: Vec<f64> = (0..entries)
-            .map(|at| {
-                let own =
-                    |chain: &MarginalSums| chain.sums[at] / chain.total.max(f64::MIN_POSITIVE);
-                let squares: f64 = chains.iter().map(|one| (own(one) - mean[at]).powi(2)).sum();
-                if count > 1.0 { (squares / (count * (count - 1.0))).sqrt() } else { 0.0 }
-            })
-            .collect();
+        let (spread, fewest) = match chains.len() {
+            1 => (vec![f64::NAN; entries], None),
+            _ => errors(&chains, &mean),
+        };
+        let fewest = fewest.map(|(at, ess)| (at / values, at % values, ess));
         let rows = |table: &[f64]| table.chunks(values).map(<[f64]>::to_vec).collect();
-        MarginalTable { mean: rows(&mean), spread: rows(&spread) }
+        MarginalTable { mean: rows(&mean), spread: rows(&spread), fewest }
     }
 
     fn is_sound(&self, chains: &Vec<MarginalSums>, space: &Space, count: usize) -> bool {
-        let sites = space.sites();
+        let (sites, entries) = (space.sites(), space.sites() * space.values());
         let sound = |chain: &MarginalSums| {
-            chain.sums.len() == sites * space.values()
+            chain.sums.len() == entries
+                && chain.entered.len() == entries
                 && chain.values == space.values()
                 && chain.added.len() == sites
+                && chain.spacing > 0
+                && chain.marks.len() <= MOST_MARKS
+                && chain.marks.iter().all(|mark| mark.sums.len() == entries)
                 && (chain.current.is_empty()
                     || (chain.current.len() == sites && space.misplaced(&chain.current).is_none()))
         };
         chains.len() == count && chains.iter().all(sound)
     }
+}
+
+/// Standard errors of means over several chains, and the entry that draws are worth least for.
+fn errors(chains: &[MarginalSums], mean: &[f64]) -> (Vec<f64>, Option<(usize, f64)>) {
+    let mut errors: Vec<f64> =
+        mean.iter().enumerate().map(|(at, mean)| variance(chains, at, *mean).sqrt()).collect();
+    let moving = mean.iter().zip(&errors).enumerate().filter(|(_, (_, error))| **error > 0.0);
+    let worths = moving.map(|(at, (mean, error))| (at, worth(*mean, *error)));
+    let fewest = worths.clone().min_by(|one, other| one.1.total_cmp(&other.1));
+    // What draws are worth for the slowest of the values that come and go often enough to tell.
+    let often =
+        worths.filter(|(at, worth)| mean[*at].min(1.0 - mean[*at]) * worth >= FEWEST_VISITS);
+    let all: f64 = chains.iter().map(|one| one.total * one.total / one.squares).sum();
+    let slowest = often.map(|(_, worth)| worth).fold(all, f64::min).max(1.0);
+    for (mean, error) in mean.iter().zip(&mut errors) {
+        let rarer = mean.min(1.0 - mean);
+        if *error == 0.0 || rarer * worth(*mean, *error) < FEWEST_VISITS {
+            // The rule of three: what was never seen in n draws may have a probability of 3/n.
+            let likely = (rarer + 3.0 / slowest).min(0.5);
+            *error = error.max((likely * (1.0 - likely) / slowest).sqrt());
+        }
+    }
+    (errors, fewest)
 }
 
 /// The states with the largest log π among all draws, each once.

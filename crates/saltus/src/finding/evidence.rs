@@ -4,11 +4,12 @@ use super::words::is_further_distance;
 use super::{AcceptanceCause, Assurance, Disagreement, Finding};
 use crate::ais::AisOutcome;
 use crate::control::Ended;
+use crate::draws::observers::Marginals;
 use crate::draws::sink::SITES_CHANGED;
 use crate::draws::sites::SiteCounts;
 use crate::draws::trace::{HAMMING, LOG_PROB};
 use crate::kernel::ScaleUnit;
-use crate::run::{MAGNETISATION, Outcome};
+use crate::run::{MAGNETISATION, MARGINALS, Outcome};
 use crate::stats::{
     EssSummary, MIN_DRAWS, Memory, Movement, Overlap, drift, exceeds_chance, split_rhat,
 };
@@ -21,6 +22,9 @@ const ACCEPTANCE_TOLERANCE: f64 = 0.1;
 const BOLDEST: f64 = 0.8;
 /// Fewer effective draws of all chains together are worth a finding (Vehtari et al. 2021).
 pub const FEWEST_DRAWS: f64 = 400.0;
+/// The same of a marginal. Fewer than for an observable, as it is the worst of very many that is looked at, and
+/// what they are worth is taken at its worst.
+const FEWEST_OF_MARGINAL: f64 = 100.0;
 /// A larger R-hat is worth a finding.
 pub const LARGEST_RHAT: f64 = 1.05;
 /// How much further apart than by their own slowness chains must be to be in different modes.
@@ -334,6 +338,7 @@ impl Evidence<'_> {
     fn too_few(&self, agreement: &Agreement<'_>) -> Option<Finding> {
         let named = |(name, number): (&str, f64)| (name.to_owned(), number);
         let fewest = fewest(self.observables).filter(|(_, ess)| *ess < FEWEST_DRAWS).map(named);
+        let fewest = self.rough_marginal().or(fewest);
         let rhat = match agreement {
             Agreement::Slow(name, rhat) => Some(named((name, *rhat))),
             _ => None,
@@ -342,6 +347,12 @@ impl Evidence<'_> {
         let resembles = fading.map(|overlap| overlap.lag / 2);
         let any = fewest.is_some() || rhat.is_some() || resembles.is_some();
         any.then_some(Finding::TooFewDraws { fewest, rhat, resembles })
+    }
+
+    /// The value of a site whose probability is known worst, if the draws are worth too little for it.
+    fn rough_marginal(&self) -> Option<(String, f64)> {
+        let (site, value, ess) = self.outcome.observed::<Marginals>(MARGINALS)?.fewest?;
+        (ess < FEWEST_OF_MARGINAL).then(|| (format!("whether site {site} is {value}"), ess))
     }
 
     fn enough(&self) -> Option<Assurance> {

@@ -44,32 +44,40 @@ pub struct ClampedCache<C> {
     diff: Vec<f32>,
 }
 
+/// What evidence says of every site of a space. Fails where it cannot be.
+pub(crate) fn known(
+    space: &Space,
+    evidence: &[(usize, u8)],
+) -> Result<Vec<Option<u8>>, ModelError> {
+    let mut known: Vec<Option<u8>> = vec![None; space.sites()];
+    for (site, value) in evidence {
+        if *site >= space.sites() {
+            return Err(ModelError::invalid(format!(
+                "site {site} cannot be fixed: the last site is {}",
+                space.sites() - 1
+            )));
+        }
+        if usize::from(*value) >= space.values_at(*site) {
+            return Err(ModelError::invalid(format!(
+                "site {site} cannot be fixed at {value}: its last value is {}",
+                space.values_at(*site) - 1
+            )));
+        }
+        if known[*site].is_some_and(|other| other != *value) {
+            return Err(ModelError::invalid(format!("site {site} is fixed at two values")));
+        }
+        known[*site] = Some(*value);
+    }
+    Ok(known)
+}
+
 impl<M: Model> Clamped<M> {
     /// The model given these sites and their values.
     pub fn new(inner: M, evidence: &[(usize, u8)]) -> Result<Self, ModelError> {
         let whole = inner.space();
-        let sites = whole.sites();
-        let mut known: Vec<Option<u8>> = vec![None; sites];
-        for (site, value) in evidence {
-            if *site >= sites {
-                return Err(ModelError::invalid(format!(
-                    "site {site} cannot be fixed: the last site is {}",
-                    sites - 1
-                )));
-            }
-            if usize::from(*value) >= whole.values_at(*site) {
-                return Err(ModelError::invalid(format!(
-                    "site {site} cannot be fixed at {value}: its last value is {}",
-                    whole.values_at(*site) - 1
-                )));
-            }
-            if known[*site].is_some_and(|other| other != *value) {
-                return Err(ModelError::invalid(format!("site {site} is fixed at two values")));
-            }
-            known[*site] = Some(*value);
-        }
+        let known = known(whole, evidence)?;
         let free: Vec<u32> =
-            (0..sites as u32).filter(|site| known[*site as usize].is_none()).collect();
+            (0..whole.sites() as u32).filter(|site| known[*site as usize].is_none()).collect();
         if free.is_empty() {
             return Err(ModelError::invalid("every site is fixed: nothing is left to sample"));
         }

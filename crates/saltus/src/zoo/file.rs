@@ -1,15 +1,20 @@
 //! A model from a file of any known format.
 
-use super::read::{Body, Format, ModelFile, PolynomialTerms, SiteNames, Spins, read, read_as};
+use super::Names;
+use super::read::{Body, Format, ModelFile, PolynomialTerms, Spins, read_as};
+use super::write::tables_of;
 use super::{Building, Built, Extent, Size};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
 use crate::error::ModelError;
+use crate::model::Model;
+use crate::model::factor::Factor;
 use crate::model::factors::Factors;
 use crate::model::graph::Edge;
 use crate::model::lattice::Lattice;
 use crate::model::pairwise::Pairwise;
 use crate::model::polynomial::Polynomial;
+use crate::model::settled::Settled;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -40,8 +45,9 @@ impl FileSpec {
     }
 
     /// What the file calls its sites and their values, if it does.
-    pub fn names(&self) -> Result<Vec<SiteNames>, ModelError> {
-        Ok(read(&self.path, self.format)?.1.names)
+    pub fn names(&self) -> Result<Names, ModelError> {
+        let file = read_as(&self.path, self.format, &self.map)?.1;
+        Ok(Names { sites: file.names, variables: file.variables })
     }
 
     pub(super) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
@@ -58,6 +64,14 @@ impl FileSpec {
         let words = self.words(format, &file);
         match file.body {
             Body::Factors { cardinalities, factors } => {
+                if cardinalities.iter().all(|values| *values == 1) && !cardinalities.is_empty() {
+                    // One entry per table.
+                    let log_prob = factors.iter().flat_map(Factor::log_values).sum();
+                    let sites = cardinalities.len();
+                    let settled =
+                        Settled::new(Space::of_one_state(sites), vec![0; sites], log_prob);
+                    return Ok(Built::new(Self::NAME, words, settled));
+                }
                 let space = Space::mixed(&cardinalities).map_err(failed)?;
                 let parameters =
                     factors.iter().map(|one| one.log_values().len() * one.scope().len());
@@ -72,7 +86,13 @@ impl FileSpec {
                 let (sites, couplings) = (spins.fields.len(), spins.couplings.len());
                 building.check(Extent { sites, values: 2, parameters: sites + 4 * couplings })?;
                 let (model, lattice) = model_of(&spins).map_err(failed)?;
-                Ok(Built::new(Self::NAME, words + &seen_as(lattice), model))
+                let words = words + &seen_as(lattice);
+                if !building.exact {
+                    return Ok(Built::new(Self::NAME, words, model));
+                }
+                let space = model.space().clone();
+                let factors = tables_of(&spins).map_err(failed)?;
+                Ok(Built::new(Self::NAME, words, Factors::new(space, &factors).map_err(failed)?))
             }
             Body::Polynomial(PolynomialTerms { variables, sites, terms }) => {
                 let entries: usize = terms.iter().map(|(scope, _)| 1 + scope.len()).sum();

@@ -4,10 +4,11 @@
 use super::Built;
 use crate::error::ModelError;
 use crate::model::Model;
-use crate::model::clamped::Clamped;
+use crate::model::clamped::{Clamped, known};
 use crate::model::erased::Erased;
 use crate::model::fixed_sum::{FixedSum, FixedSums};
 use crate::model::one_hot::OneHot;
+use crate::model::settled::Settled;
 use crate::rng::{ChainRng, Stream};
 use crate::space::{Space, States};
 
@@ -49,6 +50,9 @@ impl Given {
     /// The model given what is known.
     pub fn apply(&self, model: Erased) -> Result<Erased, ModelError> {
         let Self { evidence, one_hot, sums } = self.settled(model.space())?;
+        if let Some(settled) = settled_by(&model, &evidence)? {
+            return Ok(Erased::new(settled));
+        }
         let mut model = model;
         // What the sites that are left are called, step by step.
         let mut numbers: Vec<u32> = (0..model.space().sites() as u32).collect();
@@ -211,6 +215,23 @@ impl Built {
     }
 }
 
+/// The one state that evidence leaves of a model, if it leaves no more.
+fn settled_by(model: &Erased, evidence: &[(usize, u8)]) -> Result<Option<Settled>, ModelError> {
+    let space = model.space();
+    let known = known(space, evidence)?;
+    let is_open = |site: &usize| known[*site].is_none() && space.values_at(*site) > 1;
+    if evidence.is_empty() || (0..space.sites()).any(|site| is_open(&site)) {
+        return Ok(None);
+    }
+    let state: Vec<u8> = known.into_iter().map(Option::unwrap_or_default).collect();
+    let mut log_prob = [0.0];
+    model.log_prob(States::new(&state, state.len()), &mut model.new_cache(1), &mut log_prob)?;
+    let shown_space = model.shown_space().clone();
+    let mut shown = vec![0; shown_space.sites()];
+    model.show(&state, &mut shown);
+    Ok(Some(Settled::new(shown_space, shown, log_prob[0])))
+}
+
 /// Fails if the state that a chain would start from is impossible.
 fn check_start(model: &Erased, given: bool) -> Result<(), ModelError> {
     let mut state = vec![0; model.space().sites()];
@@ -231,6 +252,9 @@ fn check_start(model: &Erased, given: bool) -> Result<(), ModelError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exact::Exact;
+    use crate::model::independent::Independent;
+    use crate::{Run, Settings};
 
     fn settled(given: &Given) -> Result<Given, String> {
         given
@@ -264,6 +288,25 @@ mod tests {
         let given =
             Given { one_hot: vec![vec![0, 1]], sums: vec![sum(4, &[])], ..Given::default() };
         assert_eq!(settled(&given).unwrap().sums, [sum(4, &[2, 3, 4, 5])]);
+    }
+
+    #[test]
+    fn of_a_model_whose_sites_are_all_known_one_state_is_left() {
+        let coins = || Erased::new(Independent::bernoulli(vec![0.5, -1.0, 2.0]).unwrap());
+        let given = |evidence: &[(usize, u8)]| Given {
+            evidence: evidence.to_vec(),
+            one_hot: vec![vec![0, 1]],
+            ..Given::default()
+        };
+        // The group settles site 1: log π = 0.5 + 2.
+        let model = given(&[(0, 1), (2, 1)]).apply(coins()).unwrap();
+        let exact = Exact::new(&model).unwrap();
+        assert_eq!((exact.log_z(), exact.map()), (2.5, &[1, 0, 1][..]));
+        assert_eq!(exact.marginals(), [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
+        let refused = Run::new(&model, Settings::default()).go().unwrap_err().to_string();
+        assert!(refused.contains("nothing is left to sample") && refused.contains("saltus exact"));
+        let wrong = given(&[(0, 1), (2, 2)]).apply(coins()).unwrap_err().to_string();
+        assert!(wrong.contains("its last value is 1"), "{wrong}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Couplings and fields on any graph, read from text files.
 
 use super::file::seen_as;
+use super::read::pairs::Pairs;
 use super::{Building, Built};
 #[cfg(feature = "clap")]
 use super::{MODEL, parse};
@@ -78,19 +79,10 @@ impl PairwiseSpec {
 
 /// What a file of edges may not have meant: counting from 1, and pairs that are given twice.
 fn doubts(edges: &[Edge]) -> String {
-    let pair = |edge: &Edge| (edge.from.min(edge.to), edge.from.max(edge.to));
-    let mut pairs: Vec<(u32, u32)> = edges.iter().map(pair).collect();
-    let from_one = pairs.iter().all(|(least, _)| *least > 0) && !pairs.is_empty();
-    pairs.sort_unstable();
-    let twice = pairs.windows(2).filter(|pairs| pairs[0] == pairs[1]).count();
-    let mut doubts = String::new();
-    if from_one {
-        doubts += "; site 0 has no edge (does the file count from 1? sites count from 0)";
-    }
-    if twice > 0 {
-        doubts += &format!("; {twice} pairs are given more than once, and their couplings add up");
-    }
-    doubts
+    let entry = |edge: &Edge| (edge.from, edge.to, f64::from(edge.weight));
+    let pairs = Pairs(edges.iter().map(entry).collect());
+    let doubts = [pairs.from_one("site"), pairs.added_up().1];
+    doubts.into_iter().flatten().map(|doubt| format!("; {doubt}")).collect()
 }
 
 #[cfg(test)]
@@ -104,6 +96,6 @@ mod tests {
         };
         assert_eq!(doubts(&edges(&[(0, 1), (1, 2)])), "");
         assert!(doubts(&edges(&[(1, 2), (2, 3)])).contains("count from 1?"));
-        assert!(doubts(&edges(&[(0, 1), (1, 0)])).contains("1 pairs are given more than once"));
+        assert!(doubts(&edges(&[(0, 1), (1, 0)])).contains("1 pair is given more than once"));
     }
 }

@@ -12,6 +12,7 @@ mod evidence;
 mod gset;
 mod matrix_market;
 mod numpy;
+pub(in crate::zoo) mod pairs;
 mod poly;
 mod quadratic;
 mod qubo;
@@ -30,6 +31,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
 /// What a file of a model says.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +44,8 @@ pub struct ModelFile {
     pub assumed: Vec<String>,
     /// Names of sites and of their values, where the file has them.
     pub names: Vec<SiteNames>,
+    /// What two values stand for, where the format says so.
+    pub variables: Option<Variables>,
 }
 
 /// What a file calls a site and its values.
@@ -221,7 +225,16 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ModelError> {
     };
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+        // It can be read once, and may be asked for again: for a model, and for the names of its sites.
+        static STDIN: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+        let mut kept = STDIN.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some(kept) => bytes.clone_from(kept),
+            None => {
+                std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+                *kept = Some(bytes.clone());
+            }
+        }
     } else {
         bytes = std::fs::read(path).map_err(failed)?;
     }

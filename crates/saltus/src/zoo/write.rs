@@ -3,7 +3,8 @@
 mod forms;
 mod numpy;
 
-pub(crate) use forms::Forms;
+use forms::TOO_WIDE;
+pub(crate) use forms::{Forms, tables_of};
 pub use numpy::{Npy, npz};
 
 use super::read::{Body, Format, ModelFile, Spins};
@@ -44,22 +45,52 @@ pub fn write(file: &ModelFile, format: Format) -> Result<Vec<u8>, String> {
     let forms = Forms(&file.body);
     let text = match format {
         Format::Uai => uai(&forms.tables()?),
-        Format::Dca => dca(&forms.pair_tables()?, file),
+        Format::Dca => dca(&forms.pair_tables()?, file)?,
         Format::Coo => coo(&forms.spins()?),
         Format::Poly => poly(&forms)?,
         Format::Json => bqm_json(&forms.spins()?, file),
-        Format::Bqm => return Ok(bqm(&forms.spins()?)),
+        Format::Bqm => return Ok(bqm(&forms.spins()?, file)),
         Format::Qubo => qubo(&forms.spins()?),
         Format::MatrixMarket => matrix_market(&forms.spins()?),
         Format::Gset => gset(&forms.spins()?)?,
         Format::Numpy => return numpy::of_body(&file.body),
         Format::Tensors => return tensors(&file.body),
-        format => {
+        Format::Bif => {
             let known: Vec<&str> = WRITTEN.iter().map(|format| format.name()).collect();
             return Err(format!("{format} is read, but not written: write {}", known.join(", ")));
         }
     };
     Ok(text.into_bytes())
+}
+
+/// How much larger log π was before a model was written, if its format has no place for a constant.
+pub fn constant_lost(file: &ModelFile, written: &ModelFile) -> Option<f64> {
+    let lost = of_zeros(&file.body)? - of_zeros(&written.body)?;
+    (lost.abs() > 1e-6).then_some(lost)
+}
+
+/// log π of the state of zeros, unless that is impossible or an RBM's.
+fn of_zeros(body: &Body) -> Option<f64> {
+    let log_prob = match body {
+        Body::Factors { factors, .. } => {
+            factors.iter().filter_map(|factor| factor.log_values().first()).sum()
+        }
+        Body::Spins(Spins { fields, couplings, constant }) => {
+            let couplings: f64 = couplings.iter().map(|pair| pair.2).sum();
+            constant - fields.iter().sum::<f64>() + couplings
+        }
+        Body::Polynomial(terms) => {
+            let of_term = |(scope, coefficient): &(Vec<u32>, f64)| match terms.variables {
+                Variables::Spins if scope.len() % 2 == 1 => -coefficient,
+                Variables::Spins => *coefficient,
+                Variables::Bits if scope.is_empty() => *coefficient,
+                Variables::Bits => 0.0,
+            };
+            terms.terms.iter().map(of_term).sum()
+        }
+        Body::Rbm(_) => return None,
+    };
+    log_prob.is_finite().then_some(log_prob)
 }
 
 fn list(numbers: impl Iterator<Item = String>) -> String {
@@ -94,7 +125,10 @@ fn potential(log: f64) -> String {
 
 /// Couplings and fields, in the letters that the file has for its values. Every site has a line, so that their number is
 /// kept.
-fn dca((cardinalities, factors): &(Vec<usize>, Vec<Factor>), file: &ModelFile) -> String {
+fn dca(
+    (cardinalities, factors): &(Vec<usize>, Vec<Factor>),
+    file: &ModelFile,
+) -> Result<String, String> {
     let values = cardinalities.first().copied().unwrap_or(2);
     let letters = file.names.first().map(|names| names.values.clone()).unwrap_or_default();
     let is_alphabet = letters.len() == values
@@ -118,7 +152,9 @@ fn dca((cardinalities, factors): &(Vec<usize>, Vec<Factor>), file: &ModelFile) -
                     let _ = writeln!(text, "J {i} {j} {a} {b} {log}");
                 }
             }
-            _ => {}
+            // A constant, which such files have no place for.
+            [] => {}
+            [_, _, _, ..] => return Err(TOO_WIDE.to_owned()),
         }
     }
     for (site, field) in fields.iter().enumerate() {
@@ -126,7 +162,7 @@ fn dca((cardinalities, factors): &(Vec<usize>, Vec<Factor>), file: &ModelFile) -
             let _ = writeln!(text, "h {site} {} {log}", letter(value));
         }
     }
-    text
+    Ok(text)
 }
 
 /// Energies are −log π; the constant is lost, which COO files have no place for.
@@ -163,13 +199,16 @@ fn poly(forms: &Forms<'_>) -> Result<String, String> {
     Ok(text)
 }
 
-/// dimod's JSON, schema 3.0.0.
-fn bqm_json(spins: &Spins, file: &ModelFile) -> String {
-    let named = file.names.len() == spins.fields.len();
-    let labels: Vec<serde_json::Value> = match named {
+/// What variables are called: as the file has it, or by their numbers.
+fn labels(spins: &Spins, file: &ModelFile) -> Vec<serde_json::Value> {
+    match file.names.len() == spins.fields.len() {
         true => file.names.iter().map(|names| json!(names.site)).collect(),
         false => (0..spins.fields.len()).map(|site| json!(site)).collect(),
-    };
+    }
+}
+
+/// dimod's JSON, schema 3.0.0.
+fn bqm_json(spins: &Spins, file: &ModelFile) -> String {
     let numbers = |numbers: &mut dyn Iterator<Item = f64>| numbers.collect::<Vec<f64>>();
     let ends = |end: fn(&(u32, u32, f64)) -> u32| spins.couplings.iter().map(end).collect();
     let (heads, tails): (Vec<u32>, Vec<u32>) = (ends(|pair| pair.0), ends(|pair| pair.1));
@@ -181,7 +220,7 @@ fn bqm_json(spins: &Spins, file: &ModelFile) -> String {
         "bias_type": "float64",
         "num_variables": spins.fields.len(),
         "num_interactions": spins.couplings.len(),
-        "variable_labels": labels,
+        "variable_labels": labels(spins, file),
         "variable_type": "SPIN",
         "offset": -spins.constant,
         "info": {},
@@ -194,7 +233,7 @@ fn bqm_json(spins: &Spins, file: &ModelFile) -> String {
 }
 
 /// dimod's `.bqm`, version 1: every pair stands in the rows of both variables.
-fn bqm(spins: &Spins) -> Vec<u8> {
+fn bqm(spins: &Spins, file: &ModelFile) -> Vec<u8> {
     let variables = spins.fields.len();
     let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); variables];
     for (one, other, weight) in &spins.couplings {
@@ -215,7 +254,7 @@ fn bqm(spins: &Spins) -> Vec<u8> {
     let pairs = rows.iter().map(Vec::len).sum::<usize>() / 2;
     let header = json!({
         "dtype": "float64", "itype": "uint32", "ntype": "uint64", "shape": [variables, pairs],
-        "type": "AdjVectorBQM", "variables": true, "vartype": "SPIN",
+        "type": "AdjVectorBQM", "variables": labels(spins, file), "vartype": "SPIN",
     });
     let mut header = header.to_string().into_bytes();
     header.push(b'\n');

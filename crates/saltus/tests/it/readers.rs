@@ -289,6 +289,7 @@ fn large_files_need_memory_in_proportion() {
         }
     }
     let file = ModelFile {
+        variables: None,
         body: Body::Spins(spins),
         words: String::new(),
         assumed: Vec::new(),
@@ -322,6 +323,7 @@ fn spins_file() -> impl Strategy<Value = ModelFile> {
             let (fields, couplings) = weights.split_at(sites);
             let couplings = pair.zip(couplings).map(|((a, b), weight)| (a, b, *weight));
             ModelFile {
+                variables: None,
                 body: Body::Spins(Spins {
                     fields: fields.to_vec(),
                     couplings: couplings.collect(),
@@ -350,6 +352,7 @@ fn tables_file() -> impl Strategy<Value = ModelFile> {
         };
         let factors = scopes.into_iter().map(factor).collect();
         ModelFile {
+            variables: None,
             body: Body::Factors { cardinalities, factors },
             words: String::new(),
             assumed: Vec::new(),

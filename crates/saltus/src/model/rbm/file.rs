@@ -2,6 +2,7 @@
 
 use super::Rbm;
 use crate::error::ModelError;
+use crate::names::unknown;
 use crate::tensor_file::{self, NamedTensors, Tensors};
 use std::path::Path;
 
@@ -26,6 +27,11 @@ impl RbmParameters {
         file: &impl NamedTensors,
         names: &[(String, String)],
     ) -> Result<(Self, Vec<String>), String> {
+        if let Some((own, _)) = names.iter().find(|(own, _)| PARTS.iter().all(|part| part.0 != own))
+        {
+            let known = PARTS.iter().map(|(part, _)| *part);
+            return Err(format!("--map: {}", unknown("part of an RBM", own, known)));
+        }
         let mut assumed = Vec::new();
         let parameters = mapped(file, "", names, &mut assumed)?;
         Ok((parameters, assumed))
@@ -48,9 +54,25 @@ pub(super) fn read(path: &Path, names: &[(String, String)]) -> Result<(Rbm, Vec<
 
 /// The parts of an RBM, and what others call them.
 const PARTS: [(&str, &[&str]); 4] = [
-    ("weight", &["W", "w", "weights", "rbm.W"]),
-    ("hidden_bias", &["c", "h_bias", "hbias", "bh", "bias_h", "hidden.bias", "rbm.h_bias"]),
-    ("visible_bias", &["b", "a", "v_bias", "vbias", "bv", "bias_v", "visible.bias", "rbm.v_bias"]),
+    ("weight", &["W", "w", "weights", "rbm.W", "components_"]),
+    (
+        "hidden_bias",
+        &["c", "h_bias", "hbias", "bh", "bias_h", "hidden.bias", "rbm.h_bias", "intercept_hidden_"],
+    ),
+    (
+        "visible_bias",
+        &[
+            "b",
+            "a",
+            "v_bias",
+            "vbias",
+            "bv",
+            "bias_v",
+            "visible.bias",
+            "rbm.v_bias",
+            "intercept_visible_",
+        ],
+    ),
     ("data_mean", &[]),
 ];
 
@@ -128,7 +150,12 @@ fn mapped(
             assumed.push(format!("{weight} is transposed"));
             transposed(file, &weight, &shape)?
         }
-        _ => file.floats_of_shape(&weight, &shape)?,
+        _ => {
+            if prefix.is_empty() && shape.len() == 2 && hidden == visible_shape[0] {
+                assumed.push(format!("{weight} is square, and read as [hidden, visible]"));
+            }
+            file.floats_of_shape(&weight, &shape)?
+        }
     };
     let data_mean = match file.contains(&data_mean) {
         true => Some(file.floats_of_shape(&data_mean, &visible_shape)?),

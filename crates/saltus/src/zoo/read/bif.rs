@@ -1,13 +1,23 @@
 //! BIF: Bayesian networks with named variables and values, as the repositories of networks have them.
 
-use super::text::{decode, first_word, float};
+use super::text::{decode, float};
 use super::{Body, ModelFile, SiteNames};
 use crate::model::factor::Factor;
 use std::collections::HashMap;
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
-    ["network", "variable", "probability"].contains(&first_word(bytes).as_str())
+    let head = &bytes[..bytes.len().min(1 << 16) & !1];
+    let text = match head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => decode(head).unwrap_or_default().into_owned(),
+        _ => String::from_utf8_lossy(head).into_owned(),
+    };
+    // Behind comments, and also where no blank stands before the next sign.
+    let first = Tokens { rest: text.trim_start_matches('\u{feff}'), line: 1 }.next();
+    first.is_some_and(|word| ["network", "variable", "probability"].contains(&word))
 }
+
+/// Entries that tables of few written rows may have beyond what the file is long.
+const SMALL: usize = 1 << 22;
 
 /// A variable: its place and the places of its values.
 struct Variable {
@@ -111,17 +121,21 @@ impl<'t> Tokens<'t> {
 
 pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let text = decode(bytes)?;
-    let mut tokens = Tokens { rest: &text, line: 1 };
-    let mut network = Network::default();
-    while let Some(token) = tokens.next() {
-        match token {
-            "network" => tokens.skip_block()?,
-            "variable" => network.variable(&mut tokens)?,
-            "probability" => network.probability(&mut tokens)?,
-            // Some writers end blocks with it, some have properties between them.
-            ";" => {}
-            "property" => drop(tokens.until(";")?),
-            other => return Err(tokens.wrong("variable or probability", other)),
+    let mut network = Network { left: text.len().max(SMALL), ..Network::default() };
+    // Tables may stand before the variables that they are about.
+    for pass in [Pass::Variables, Pass::Tables] {
+        let mut tokens = Tokens { rest: &text, line: 1 };
+        while let Some(token) = tokens.next() {
+            match (token, pass) {
+                ("network", _) => tokens.skip_block()?,
+                ("variable", Pass::Variables) => network.variable(&mut tokens)?,
+                ("probability", Pass::Tables) => network.probability(&mut tokens)?,
+                ("variable" | "probability", _) => tokens.skip_block()?,
+                // Some writers end blocks with it, some have properties between them.
+                (";", _) => {}
+                ("property", _) => drop(tokens.until(";")?),
+                (other, _) => return Err(tokens.wrong("variable or probability", other)),
+            }
         }
     }
     let Network { names, factors, .. } = network;
@@ -136,6 +150,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         ));
     }
     Ok(ModelFile {
+        variables: None,
         words: format!("Bayesian network of {} variables", names.len()),
         body: Body::Factors {
             cardinalities: names.iter().map(|name| name.values.len()).collect(),
@@ -146,8 +161,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     })
 }
 
+/// What is read on a way through the text.
+#[derive(Clone, Copy)]
+enum Pass {
+    Variables,
+    Tables,
+}
+
 #[derive(Default)]
 struct Network {
+    /// Entries that further tables may have.
+    left: usize,
     names: Vec<SiteNames>,
     variables: HashMap<String, Variable>,
     factors: Vec<Factor>,
@@ -204,12 +228,16 @@ impl Network {
         };
         let child_values = child.values.len();
         let rows = parents.iter().try_fold(1usize, |all, one| all.checked_mul(one.values.len()));
-        // Every row takes some bytes in the file, unless there is a default.
-        let most = text_bound(tokens.rest.len());
-        let rows =
-            rows.filter(|rows| rows.saturating_mul(child_values) <= most).ok_or_else(|| {
-                format!("line {line}: the table of {} is larger than the file", head[0])
-            })?;
+        // With a default most rows need not be written, so that it is memory that bounds them.
+        let entries = rows.and_then(|rows| rows.checked_mul(child_values));
+        let left = entries.and_then(|entries| self.left.checked_sub(entries)).ok_or_else(|| {
+            format!(
+                "line {line}: the table of {} is too large; all tables together may have {SMALL} \
+                 entries, or as many as the file has bytes",
+                head[0]
+            )
+        })?;
+        let rows = rows.unwrap_or(0);
         let mut table = vec![f64::NAN; rows * child_values];
         tokens.expect("{")?;
         loop {
@@ -254,6 +282,7 @@ impl Network {
         let factor = Factor::from_potentials(&scope, &table)
             .map_err(|error| format!("line {line}: {error}"))?;
         self.factors.push(factor);
+        self.left = left;
         Ok(())
     }
 }
@@ -307,11 +336,6 @@ fn place_of(tokens: &Tokens<'_>, parents: &[&Variable], given: &[&str]) -> Resul
     Ok(place)
 }
 
-/// Entries that a table may have in a text of that length: with a default most need not be written.
-fn text_bound(bytes: usize) -> usize {
-    bytes.saturating_add(64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,6 +361,47 @@ mod tests {
         assert_eq!(rows, factors("table 0.9, 0.1, 0.1, 0.2, 0.0, 0.7;").unwrap());
         assert_eq!(rows, factors("(yes) 0.9 0.1 0.0; default 0.1, 0.2, 0.7;").unwrap());
         assert!(detect(RAIN.as_bytes()));
+    }
+
+    #[test]
+    fn comments_may_stand_first_and_tables_before_variables() {
+        let grass = "probability ( grass | rain ) { default 0.1, 0.2, 0.7; }";
+        let usual = read(format!("{RAIN}{grass}").as_bytes()).unwrap();
+        for text in [
+            format!("// by hand\n{RAIN}{grass}"),
+            format!("/* by\nhand */ {RAIN}{grass}"),
+            format!("network{{ }}\n{}{grass}", &RAIN[RAIN.find("variable").unwrap()..]),
+        ] {
+            assert!(detect(text.as_bytes()), "{text}");
+            assert_eq!(read(text.as_bytes()).unwrap().body, usual.body);
+        }
+        let (head, rain) = RAIN.split_at(RAIN.find("probability").unwrap());
+        let turned = read(format!("{rain}{grass}\n{head}").as_bytes()).unwrap();
+        assert_eq!(turned, usual);
+        assert!(!detect(b"/ network") && !detect(b"networks {"));
+    }
+
+    #[test]
+    fn a_default_stands_for_all_rows_that_memory_has_room_for() {
+        let of_parents = |parents: usize| {
+            let names: Vec<String> = (0..parents).map(|parent| format!("p{parent}")).collect();
+            let variable = |name: &String| {
+                format!(
+                    "variable {name} {{ type discrete {{ a, b, c }}; }}\nprobability ( {name} ) {{ default 1, 1, 1; }}\n"
+                )
+            };
+            let variables: String = names.iter().map(variable).collect();
+            let child = "variable y { type discrete { t, f }; }\n";
+            let head = names.join(", ");
+            read(
+                format!("{variables}{child}probability ( y | {head} ) {{ default 0.25, 0.75; }}")
+                    .as_bytes(),
+            )
+        };
+        let Body::Factors { factors, .. } = of_parents(8).unwrap().body else { panic!("tables") };
+        let expected: Vec<f64> = [0.25f64.ln(), 0.75f64.ln()].repeat(6561);
+        assert_eq!(factors[8].log_values(), expected);
+        assert!(of_parents(16).unwrap_err().contains("too large"));
     }
 
     #[test]

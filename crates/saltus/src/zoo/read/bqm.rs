@@ -2,6 +2,7 @@
 
 use super::ModelFile;
 use super::quadratic::{Quadratic, Vartype, finite};
+use super::text::decode;
 use serde_json::Value;
 
 const MAGIC: &[u8] = b"DIMODBQM";
@@ -12,7 +13,8 @@ pub(super) fn detect(bytes: &[u8]) -> bool {
 
 pub(super) fn detect_json(bytes: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]).into_owned();
-    head.trim_start().starts_with('{') && head.contains("\"BinaryQuadraticModel\"")
+    head.trim_start_matches('\u{feff}').trim_start().starts_with('{')
+        && head.contains("\"BinaryQuadraticModel\"")
 }
 
 /// Little-endian numbers, one after the other.
@@ -95,6 +97,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         return Err(format!("has {} pairs in its rows, not {pairs}", model.quadratic.len()));
     }
     let mut file = model.file("binary quadratic model", Vec::new());
+    // Version 1 has the labels in its header.
+    if version.0 == 1 {
+        name_sites(&mut file, &header["variables"], variables);
+    }
     if version.0 > 1
         && header["variables"] == true
         && rest.take(4).is_ok_and(|name| name == b"VARS")
@@ -128,8 +134,8 @@ fn name_sites(file: &mut ModelFile, labels: &Value, variables: usize) {
 }
 
 pub(super) fn read_json(bytes: &[u8]) -> Result<ModelFile, String> {
-    let json: Value =
-        serde_json::from_slice(bytes).map_err(|error| format!("is not whole JSON: {error}"))?;
+    let json: Value = serde_json::from_str(&decode(bytes)?)
+        .map_err(|error| format!("is not whole JSON: {error}"))?;
     if json["type"] != "BinaryQuadraticModel" {
         return Err("is JSON, but its type is not BinaryQuadraticModel".to_owned());
     }
@@ -214,6 +220,9 @@ mod tests {
             read_json(json.as_bytes()).unwrap(),
         ];
         assert_eq!(files[2].names[1].site, "b");
+        let marked = format!("\u{feff}{json}");
+        assert!(detect_json(marked.as_bytes()));
+        assert_eq!(read_json(marked.as_bytes()).unwrap(), files[2]);
         for file in files {
             let Body::Spins(spins) = file.body else { panic!("spins") };
             for (state, expected) in [([0, 0], 8.0), ([1, 0], 9.0), ([0, 1], 10.0), ([1, 1], 15.0)]
@@ -221,6 +230,12 @@ mod tests {
                 assert!((energy(&spins, &state) - expected).abs() < 1e-12, "{state:?}");
             }
         }
+    }
+
+    #[test]
+    fn labels_of_version_1_stand_in_the_header() {
+        let file = read(&binary(1, "SPIN\", \"variables\": [\"a\", \"b\"], \"more\": \"")).unwrap();
+        assert_eq!(file.names[1].site, "b");
     }
 
     #[test]

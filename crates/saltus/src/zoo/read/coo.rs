@@ -1,6 +1,7 @@
 //! Lists of `i j bias`: dimod's COO files, and our own files of edges.
 
 use super::ModelFile;
+use super::pairs::Pairs;
 use super::quadratic::{Quadratic, Vartype, finite};
 use super::text::{decode, float};
 
@@ -18,13 +19,7 @@ fn entries(text: &str) -> Result<Entries, String> {
     let (mut entries, mut vartype) = (Vec::new(), None);
     for (number, line) in text.lines().enumerate() {
         let (line, comment) = line.split_once('#').unwrap_or((line, ""));
-        if let Some((_, name)) = comment.split_once("vartype") {
-            let name = name.trim_start_matches([' ', '=', ':']).split_whitespace().next();
-            let named = Vartype::named(name.unwrap_or_default());
-            vartype = Some(named.ok_or_else(|| {
-                format!("line {}: expected vartype=SPIN or vartype=BINARY", number + 1)
-            })?);
-        }
+        vartype = Vartype::of_comment(comment, number + 1)?.or(vartype);
         let words: Vec<&str> = line
             .split(|c: char| c == ',' || c.is_whitespace())
             .filter(|word| !word.is_empty())
@@ -65,7 +60,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     }
     let sites = check_sites(&entries)?;
     let mut assumed = vec!["variables count from 0".to_owned()];
-    if let Some((line, entry)) = both_ways(&entries) {
+    let of_pair = |(_, entry): &(usize, Entry)| (entry.one, entry.other, entry.bias);
+    let pairs = Pairs(entries.iter().map(of_pair).collect());
+    if let Some((line, entry)) = pairs.again().map(|place| &entries[place]) {
         return Err(format!(
             "line {line}: gives the pair {} {} a second time; a pair is given once, and its two \
              halves are not added without asking",
@@ -73,9 +70,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         ));
     }
     let unused = sites - used(&entries, sites);
-    if entries.iter().all(|(_, entry)| entry.one.min(entry.other) > 0) {
-        assumed
-            .push("variable 0 is there and has no term (does the file count from 1?)".to_owned());
+    if let Some(doubt) = pairs.from_one("variable") {
+        assumed.push(doubt);
     } else if unused > 0 {
         assumed.push(format!("{unused} variables have no term"));
     }
@@ -110,14 +106,6 @@ fn check_sites(entries: &[(usize, Entry)]) -> Result<usize, String> {
     Ok(sites)
 }
 
-/// The first entry whose pair stood in an earlier one, in either order.
-fn both_ways(entries: &[(usize, Entry)]) -> Option<(usize, &Entry)> {
-    let mut seen = std::collections::HashSet::with_capacity(entries.len());
-    let pair = |entry: &Entry| (entry.one.min(entry.other), entry.one.max(entry.other));
-    let twice = entries.iter().find(|(_, entry)| !seen.insert(pair(entry)));
-    twice.map(|(line, entry)| (*line, entry))
-}
-
 fn used(entries: &[(usize, Entry)], sites: usize) -> usize {
     let mut used = vec![false; sites];
     for (_, entry) in entries {
@@ -145,8 +133,10 @@ mod tests {
         assert!((energy(&bits, &[1, 1]) - (-1.0 + 0.2 + 0.5)).abs() < 1e-12);
         assert!(energy(&bits, &[0, 0]).abs() < 1e-12);
         assert!(words.contains("0 and 1") && words.contains("count from 0"), "{words}");
-        let (spins, _) = spins("# vartype=SPIN\n0 0 1\n0 1 -2\n").unwrap();
-        assert!((energy(&spins, &[1, 0]) - (1.0 + 2.0)).abs() < 1e-12);
+        for key in ["vartype=SPIN", "Vartype: spin", "vartype=Vartype.SPIN", "VARTYPE = Spin"] {
+            let (spins, _) = spins(&format!("# {key}\n0 0 1\n0 1 -2\n")).unwrap();
+            assert!((energy(&spins, &[1, 0]) - (1.0 + 2.0)).abs() < 1e-12, "{key}");
+        }
     }
 
     #[test]

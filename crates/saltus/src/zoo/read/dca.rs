@@ -12,7 +12,8 @@ const SMALL: usize = 1 << 22;
 
 /// A line: one or two sites with their values, and a number.
 struct Parameter<'t> {
-    sites: Vec<(u32, &'t str)>,
+    first: (u32, &'t str),
+    second: Option<(u32, &'t str)>,
     number: f64,
 }
 
@@ -30,19 +31,19 @@ fn parameter(line: usize, text: &str) -> Result<Parameter<'_>, String> {
     let wrong = || format!("line {line}: expected 'J i j a b v' or 'h i a v', found '{text}'");
     let words: Vec<&str> = text.split_whitespace().collect();
     let site = |word: &str| word.parse::<u32>().map_err(|_| wrong());
-    let (sites, number) = match words[..] {
-        ["J" | "j", i, j, a, b, v] => (vec![(site(i)?, a), (site(j)?, b)], v),
-        ["h" | "H", i, a, v] => (vec![(site(i)?, a)], v),
+    let (first, second, number) = match words[..] {
+        ["J" | "j", i, j, a, b, v] => ((site(i)?, a), Some((site(j)?, b)), v),
+        ["h" | "H", i, a, v] => ((site(i)?, a), None, v),
         _ => return Err(wrong()),
     };
     let number = float(number).ok_or_else(wrong)?;
-    if sites.len() == 2 && sites[0].0 == sites[1].0 {
-        return Err(format!("line {line}: couples site {} to itself", sites[0].0));
+    if second.is_some_and(|second| second.0 == first.0) {
+        return Err(format!("line {line}: couples site {} to itself", first.0));
     }
     if number.is_nan() || number.abs() > 1e30 {
         return Err(format!("line {line}: {number} is not a number that can be used"));
     }
-    Ok(Parameter { sites, number })
+    Ok(Parameter { first, second, number })
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
@@ -54,7 +55,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     for (number, line) in lines() {
         let parameter = parameter(number + 1, content(line))?;
         count += 1;
-        for (site, value) in parameter.sites {
+        for (site, value) in std::iter::once(parameter.first).chain(parameter.second) {
             sites = sites.max(site as usize + 1);
             names_first |= site == 0;
             match value.parse::<u8>() {
@@ -87,11 +88,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let mut couplings: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     let most = text.len().max(SMALL);
     for (number, line) in lines() {
-        let Parameter { sites, number: theta } = parameter(number + 1, content(line))?;
-        let value = |at: usize| place(sites[at].1);
-        match sites[..] {
-            [(i, _)] => fields[i as usize * values + value(0)] += theta,
-            [(i, _), (j, _)] => {
+        let Parameter { first: (i, first), second, number: theta } =
+            parameter(number + 1, content(line))?;
+        match second {
+            None => fields[i as usize * values + place(first)] += theta,
+            Some((j, second)) => {
                 if (couplings.len() + 1).saturating_mul(values * values) > most
                     && !couplings.contains_key(&(i.min(j), i.max(j)))
                 {
@@ -101,10 +102,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
                     .entry((i.min(j), i.max(j)))
                     .or_insert_with(|| vec![0.0; values * values]);
                 // Both halves of a pair add up: J_ij(a, b) = J(i, j, a, b) + J(j, i, b, a).
-                let (a, b) = if i < j { (value(0), value(1)) } else { (value(1), value(0)) };
+                let (a, b) = (place(first), place(second));
+                let (a, b) = if i < j { (a, b) } else { (b, a) };
                 table[a * values + b] += theta;
             }
-            _ => {}
         }
     }
     let pairs = couplings.len();
@@ -126,6 +127,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         .map_err(|error: crate::error::ModelError| error.to_string())?;
     let name = |site: usize| SiteNames { site: site.to_string(), values: alphabet.clone() };
     Ok(ModelFile {
+        variables: None,
         body: Body::Factors { cardinalities: vec![values; sites], factors },
         words: format!("Potts model of {sites} sites and {pairs} coupled pairs"),
         assumed,

@@ -15,7 +15,11 @@ pub(super) fn detect(bytes: &[u8]) -> bool {
         let words: Vec<&str> = line?.split_whitespace().collect();
         words.iter().all(|word| float(word).is_some()).then_some(words.len())
     };
-    numbers(lines.next()) == Some(2) && matches!(numbers(lines.next()), Some(2 | 3))
+    let head = lines.next();
+    let has_no_edges = head.is_some_and(|head| head.split_whitespace().nth(1) == Some("0"));
+    let next = lines.next();
+    numbers(head) == Some(2)
+        && (matches!(numbers(next), Some(2 | 3)) || (next.is_none() && has_no_edges))
 }
 
 /// Lines that say nothing of the graph: empty ones, and comments as some copies have them.
@@ -106,6 +110,17 @@ mod tests {
         let commented = format!("# a graph\nc of three nodes\n{text}");
         assert!(detect(commented.as_bytes()));
         assert_eq!(read(commented.as_bytes()).unwrap().assumed, file.assumed);
+    }
+
+    #[test]
+    fn edges_twice_are_said_and_none_are_read() {
+        let file = read(b"2 2\n1 2 1\n2 1 1\n").unwrap();
+        assert!(file.assumed[2].contains("1 pair is given more than once, and adds up"));
+        let Body::Spins(spins) = file.body else { panic!("spins") };
+        assert!((energy(&spins, &[1, 0]) + 2.0).abs() < 1e-12);
+        assert!(detect(b"3 0\n") && !detect(b"3 1\n") && !detect(b"3\n"));
+        let Body::Spins(spins) = read(b"3 0\n").unwrap().body else { panic!("spins") };
+        assert_eq!((spins.fields.len(), spins.couplings.len()), (3, 0));
     }
 
     #[test]

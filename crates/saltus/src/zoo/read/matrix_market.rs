@@ -1,8 +1,10 @@
 //! MatrixMarket files, of coordinates or whole arrays, as couplings J: log π = Σ_{i<j} J_ij s s′ + Σ J_ii s of spins.
 
+use super::pairs::Halves;
 use super::text::{decode, first_word, float};
 use super::{Body, ModelFile, Spins};
-use std::collections::HashMap;
+use crate::model::polynomial::Variables;
+use std::collections::BTreeMap;
 
 const BANNER: &str = "%%MatrixMarket";
 
@@ -50,8 +52,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
             text.len()
         ));
     }
-    let mut spins = Spins { fields: vec![0.0; rows], ..Spins::default() };
-    let mut halves: HashMap<(u32, u32), f64> = HashMap::new();
+    let mut matrix: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     let mut found = 0;
     let all = if symmetric { rows * (rows + 1) / 2 } else { rows * rows };
     let entries = announced.unwrap_or(all);
@@ -91,39 +92,45 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         if is_array && value == 0.0 {
             continue;
         }
-        if i == j {
-            spins.fields[i as usize] += value;
-        } else if symmetric {
-            spins.couplings.push((i.min(j), i.max(j), value));
-        } else {
-            *halves.entry((i, j)).or_insert(0.0) += value;
+        // A symmetric matrix has one of its halves.
+        let place = if symmetric { (i.min(j), i.max(j)) } else { (i, j) };
+        if matrix.insert(place, value).is_some() {
+            return Err(format!(
+                "line {}: gives the entry {} {} a second time{}; an entry is given once",
+                number + 1,
+                i + 1,
+                j + 1,
+                if symmetric { ", of a symmetric matrix" } else { "" }
+            ));
         }
     }
     if found != entries {
         return Err(format!("announces {entries} entries, but has {found}"));
     }
-    for ((i, j), value) in &halves {
-        if halves.get(&(*j, *i)) != Some(value) {
-            return Err(format!(
-                "is general, and its entry {} {} is not that of {} {}: couplings are symmetric",
-                i + 1,
-                j + 1,
-                j + 1,
-                i + 1
-            ));
-        }
+    let at = |i: u32, j: u32| matrix.get(&(i, j)).copied().unwrap_or(0.0);
+    let mut spins = Spins { fields: vec![0.0; rows], ..Spins::default() };
+    for (site, field) in spins.fields.iter_mut().enumerate() {
+        *field = at(site as u32, site as u32);
     }
-    let mut upper: Vec<(u32, u32, f64)> =
-        halves.into_iter().filter(|((i, j), _)| i < j).map(|((i, j), v)| (i, j, v)).collect();
-    upper.sort_unstable_by_key(|(i, j, _)| (*i, *j));
-    spins.couplings.append(&mut upper);
+    // Every pair at its first entry, that above the diagonal if there are both.
+    let is_first = |(i, j): &&(u32, u32)| i < j || (i > j && !matrix.contains_key(&(*j, *i)));
+    let pairs = matrix.keys().filter(is_first).map(|(i, j)| (*i.min(j), *i.max(j)));
+    let both = |(i, j): (u32, u32)| (at(i, j), at(j, i));
+    let halves = match symmetric {
+        true => Halves::Triangular,
+        false => Halves::of("J", pairs.clone().map(both))?,
+    };
+    spins.couplings = pairs.map(|(i, j)| (i, j, halves.joined(both((i, j))))).collect();
+    let mut assumed = vec![
+        "log π = Σ_{i<j} J s s′, with the diagonal as fields".to_owned(),
+        "rows count from 1".to_owned(),
+    ];
+    assumed.extend((!symmetric).then(|| halves.words("J")));
     Ok(ModelFile {
         words: format!("Ising model of {rows} spins and {} couplings", spins.couplings.len()),
         body: Body::Spins(spins),
-        assumed: vec![
-            "log π = Σ_{i<j} J s s′, with the diagonal as fields".to_owned(),
-            "rows count from 1".to_owned(),
-        ],
+        assumed,
+        variables: Some(Variables::Spins),
         names: Vec::new(),
     })
 }
@@ -145,6 +152,10 @@ mod tests {
         let lower = format!("{head} symmetric\n% J\n3 3 3\n2 1 0.5\n3 2 -1\n3 3 2\n");
         let whole = format!("{head} general\n3 3 5\n2 1 0.5\n1 2 0.5\n3 2 -1\n2 3 -1\n3 3 2\n");
         assert_eq!(spins(&lower).unwrap(), spins(&whole).unwrap());
+        let triangle = lower.replace("symmetric", "general");
+        assert_eq!(spins(&lower).unwrap(), spins(&triangle).unwrap());
+        assert_eq!(read(triangle.as_bytes()).unwrap().assumed[2], "J is triangular");
+        assert!(read(whole.as_bytes()).unwrap().assumed[2].contains("every pair counts once"));
         let found = spins(&lower).unwrap();
         assert_eq!(found.couplings, [(0, 1, 0.5), (1, 2, -1.0)]);
         assert_eq!(found.fields, [0.0, 0.0, 2.0]);
@@ -173,7 +184,9 @@ mod tests {
     fn what_is_no_coupling_is_refused() {
         let head = "%%MatrixMarket matrix coordinate real";
         let cases = [
-            (format!("{head} general\n2 2 1\n1 2 1\n"), "couplings are symmetric"),
+            (format!("{head} general\n2 2 2\n1 2 1\n2 1 2\n"), "neither symmetric nor triangular"),
+            (format!("{head} general\n2 2 2\n1 2 1\n1 2 1\n"), "line 4: gives the entry 1 2"),
+            (format!("{head} symmetric\n2 2 2\n2 1 1\n1 2 1\n"), "line 4: gives the entry 1 2"),
             (format!("{head} symmetric\n2 3 1\n1 2 1\n"), "2 by 3"),
             (format!("{head} symmetric\n2 2 2\n1 2 1\n"), "announces 2 entries, but has 1"),
             (format!("{head} symmetric\n2 2 1\n1 3 1\n"), "names row 3 of 2"),

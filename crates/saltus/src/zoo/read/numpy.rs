@@ -1,14 +1,16 @@
 //! Models as arrays of numpy: fields `h` and couplings `J`, a matrix `Q` of bits, or the weights `W` of an RBM.
 
 use super::arrays::{Array, Arrays, ONLY, is_numpy};
+use super::pairs::Halves;
 use super::quadratic::{Quadratic, Vartype};
 use super::{Body, ModelFile, Spins};
 use crate::model::factor::Factor;
+use crate::model::polynomial::Variables;
 use crate::model::rbm::RbmParameters;
 
 const COUPLINGS: [&str; 4] = ["J", "couplings", "coupling", ONLY];
 const FIELDS: [&str; 5] = ["h", "fields", "field", "b", "bias"];
-const WEIGHTS: [&str; 4] = ["W", "weight", "weights", "w"];
+const WEIGHTS: [&str; 5] = ["W", "weight", "weights", "w", "components_"];
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
     is_numpy(bytes)
@@ -47,43 +49,6 @@ pub(super) fn read_as(bytes: &[u8], names: &[(String, String)]) -> Result<ModelF
              (sites, sites, values, values) with fields (sites, values)",
             fields.map_or(String::new(), |shape| format!(" and fields of shape {shape:?}"))
         )),
-    }
-}
-
-/// How the halves of a matrix of pairs belong together.
-#[derive(Clone, Copy, PartialEq)]
-enum Halves {
-    /// Every pair stands there twice.
-    Symmetric,
-    /// Above the diagonal, or below it.
-    Triangular,
-}
-
-impl Halves {
-    fn words(self, name: &str) -> String {
-        match self {
-            Self::Symmetric => format!("{name} is symmetric, and every pair counts once"),
-            Self::Triangular => format!("{name} is triangular"),
-        }
-    }
-
-    /// Of matrices that are looked at entry by entry: both entries of every pair.
-    fn of(name: &str, mut pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Result<Self, String> {
-        if pairs.clone().all(|(upper, lower)| upper == lower) {
-            return Ok(Self::Symmetric);
-        }
-        let (mut above, mut below) = (false, false);
-        for (upper, lower) in pairs.by_ref() {
-            (above, below) = (above || upper != 0.0, below || lower != 0.0);
-        }
-        match above && below {
-            true => Err(format!("has {name} that is neither symmetric nor triangular")),
-            false => Ok(Self::Triangular),
-        }
-    }
-
-    fn joined(self, (upper, lower): (f64, f64)) -> f64 {
-        if self == Self::Symmetric { upper } else { upper + lower }
     }
 }
 
@@ -135,6 +100,7 @@ fn spins(
         }
     }
     Ok(ModelFile {
+        variables: Some(Variables::Spins),
         words: format!("Ising model of {sites} spins and {} couplings", spins.couplings.len()),
         body: Body::Spins(spins),
         assumed: vec![halves.words(name), "log π = Σ_{i<j} J s s′ + Σ h s".to_owned()],
@@ -163,6 +129,9 @@ fn quadratic(name: &str, matrix: &Array<'_>) -> Result<ModelFile, String> {
     }
     Ok(model.file("quadratic energy", vec!["E = xᵀ Q x".to_owned()]))
 }
+
+/// The order of the indices of tables of pairs that is preferred.
+const BY_SITES: &str = "(sites, sites, values, values)";
 
 /// log π = Σ_{i<j} J_ij(a, b) + Σ h_i(a).
 fn tables(
@@ -201,7 +170,13 @@ fn tables(
     let squares = move || (0..values).flat_map(move |a| (0..values).map(move |b| (a, b)));
     let both = |i, j, a, b| (entry(i, j, a, b), entry(j, i, b, a));
     let all = pairs(sites).flat_map(|(i, j)| squares().map(move |(a, b)| (i, j, a, b)));
-    let halves = Halves::of(name, all.map(|(i, j, a, b)| both(i, j, a, b)))?;
+    let order = if by_sites { BY_SITES } else { "(sites, values, sites, values)" };
+    // As many sites as values: the shape does not tell the order.
+    let as_read = |reason: String| match sites == values {
+        true => format!("{reason}, read as {order}; with as many values as sites it must be that"),
+        false => reason,
+    };
+    let halves = Halves::of(name, all.map(|(i, j, a, b)| both(i, j, a, b))).map_err(as_read)?;
     let mut factors = Vec::new();
     let failed = |error: crate::error::ModelError| error.to_string();
     if let Some(fields) = fields {
@@ -220,9 +195,8 @@ fn tables(
             factors.push(Factor::new([i as u32, j as u32], logs).map_err(failed)?);
         }
     }
-    let order =
-        if by_sites { "(sites, sites, values, values)" } else { "(sites, values, sites, values)" };
     Ok(ModelFile {
+        variables: None,
         body: Body::Factors { cardinalities: vec![values; sites], factors },
         words: format!("Potts model of {sites} sites and {coupled} coupled pairs"),
         assumed: vec![

@@ -1,9 +1,9 @@
 //! Polynomials of any order: lines of `i j k … coefficient`, with `# vartype=SPIN` for spins.
 
+use super::pairs::no_first;
 use super::quadratic::{Vartype, finite};
 use super::text::{decode, float};
 use super::{Body, ModelFile, PolynomialTerms};
-use crate::model::polynomial::Variables;
 
 /// The words of a line before its comment.
 fn words(line: &str) -> Vec<&str> {
@@ -36,15 +36,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let text = decode(bytes)?;
     let (mut terms, mut vartype) = (Vec::new(), None);
     for (number, line) in text.lines().enumerate() {
-        if let Some((_, name)) =
-            line.split_once('#').and_then(|(_, rest)| rest.split_once("vartype"))
-        {
-            let name = name.trim_start_matches([' ', '=', ':']).split_whitespace().next();
-            let named = Vartype::named(name.unwrap_or_default());
-            vartype = Some(named.ok_or_else(|| {
-                format!("line {}: expected vartype=SPIN or vartype=BINARY", number + 1)
-            })?);
-        }
+        let comment = line.split_once('#').map_or("", |(_, comment)| comment);
+        vartype = Vartype::of_comment(comment, number + 1)?.or(vartype);
         let words = words(line);
         if !words.is_empty() {
             terms.push(term(number + 1, &words)?);
@@ -60,8 +53,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     }
     let mut assumed = vec!["variables count from 0".to_owned()];
     if terms.iter().all(|(sites, _)| !sites.contains(&0)) {
-        assumed
-            .push("variable 0 is there and has no term (does the file count from 1?)".to_owned());
+        assumed.push(no_first("variable"));
     }
     if vartype.is_none() {
         assumed.push("without a vartype in the file".to_owned());
@@ -71,11 +63,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     assumed.push("p ∝ e^−E".to_owned());
     let order = terms.iter().map(|(sites, _)| sites.len()).max().unwrap_or(0);
     terms.iter_mut().for_each(|(_, coefficient)| *coefficient = -*coefficient);
-    let variables = match vartype {
-        Vartype::Spin => Variables::Spins,
-        Vartype::Binary => Variables::Bits,
-    };
+    let variables = vartype.variables();
     Ok(ModelFile {
+        variables: Some(variables),
         words: format!(
             "polynomial of order {order} of {} variables and {} terms",
             last + 1,
@@ -90,10 +80,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::polynomial::Variables;
 
     #[test]
     fn terms_of_any_order() {
-        let text = b"# vartype=SPIN\n0.5\n1 -1\n0, 1, 2, 2e-1\n0 2 3 4 -1\n";
+        let text = b"# Vartype=Vartype.SPIN\n0.5\n1 -1\n0, 1, 2, 2e-1\n0 2 3 4 -1\n";
         assert!(detect(text) && !detect(b"0 1 1\n1 2 2\n") && !detect(b"a b c d 1\n"));
         let file = read(text).unwrap();
         let Body::Polynomial(found) = file.body else { panic!("a polynomial") };

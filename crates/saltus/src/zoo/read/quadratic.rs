@@ -1,6 +1,8 @@
 //! Energies that are quadratic in bits or spins, as people minimise them: turned into the log π of spins.
 
+use super::pairs::Pairs;
 use super::{Body, ModelFile, Spins};
+use crate::model::polynomial::Variables;
 
 /// What a variable stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +19,25 @@ impl Vartype {
             "SPIN" => Some(Self::Spin),
             "BINARY" => Some(Self::Binary),
             _ => None,
+        }
+    }
+
+    /// What a comment says of it, if it does: `vartype=SPIN`, in any letters, or as Python prints it.
+    pub(super) fn of_comment(comment: &str, line: usize) -> Result<Option<Self>, String> {
+        const KEY: &str = "VARTYPE";
+        let comment = comment.to_ascii_uppercase();
+        let Some((_, behind)) = comment.split_once(KEY) else { return Ok(None) };
+        let behind = behind.trim_start_matches([' ', '=', ':', '\t']);
+        let name = behind.strip_prefix(KEY).map_or(behind, |name| name.trim_start_matches('.'));
+        let named = Self::named(name.split_whitespace().next().unwrap_or_default());
+        let expected = || format!("line {line}: expected vartype=SPIN or vartype=BINARY");
+        named.map(Some).ok_or_else(expected)
+    }
+
+    pub(super) fn variables(self) -> Variables {
+        match self {
+            Self::Spin => Variables::Spins,
+            Self::Binary => Variables::Bits,
         }
     }
 
@@ -86,11 +107,15 @@ impl Quadratic {
     }
 
     /// The file it is from.
-    pub(super) fn file(self, what: &str, mut assumed: Vec<String>) -> ModelFile {
+    pub(super) fn file(mut self, what: &str, mut assumed: Vec<String>) -> ModelFile {
+        let (quadratic, again) = Pairs(self.quadratic).added_up();
+        self.quadratic = quadratic;
+        assumed.extend(again);
         let (variables, terms) = (self.linear.len(), self.quadratic.len());
         assumed.push(self.vartype.words().to_owned());
         assumed.push("p ∝ e^−E".to_owned());
         ModelFile {
+            variables: Some(self.vartype.variables()),
             words: format!("{what} of {variables} variables and {terms} pairs"),
             body: Body::Spins(self.spins()),
             assumed,

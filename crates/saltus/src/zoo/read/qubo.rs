@@ -1,6 +1,7 @@
 //! qbsolv's `.qubo`: `p qubo 0 max n m`, then `i i bias` and `i j bias`, counted from 0.
 
 use super::ModelFile;
+use super::pairs::Pairs;
 use super::quadratic::{Quadratic, Vartype, finite};
 use super::text::{decode, first_word, float};
 
@@ -9,13 +10,15 @@ const MOST_WITHOUT_TERM: usize = 2048;
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]).into_owned();
+    let text = text.trim_start_matches('\u{feff}');
     let first = text.lines().find(|line| !is_comment(line));
     first.is_some_and(|line| is_problem(line) || has_sense(line))
         || (first_word(bytes) == "==>" && text.lines().any(is_problem))
 }
 
 fn is_comment(line: &str) -> bool {
-    line.trim().is_empty() || line.split_whitespace().next() == Some("c")
+    let line = line.trim();
+    line.is_empty() || line.starts_with(['c', '#'])
 }
 
 fn is_problem(line: &str) -> bool {
@@ -61,7 +64,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         word.parse::<usize>().map_err(|_| format!("line {}: '{word}' is no count", number + 1))
     };
     let announced = (count(nodes)?, count(couplers)?);
-    let mut model = Quadratic::new(Vartype::Binary, 0);
+    let mut pairs = Pairs::default();
     let mut found = (0, 0);
     for (number, line) in lines {
         let wrong = || format!("line {}: expected 'i j bias', found '{}'", number + 1, line.trim());
@@ -86,12 +89,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         } else {
             found.1 += 1
         }
-        model.add(one, other, finite(bias, number + 1)?);
+        pairs.0.push((one, other, finite(bias, number + 1)?));
     }
+    let mut assumed = vec!["nodes count from 0".to_owned()];
+    assumed.extend(pairs.from_one("node"));
+    let (terms, again) = pairs.added_up();
+    assumed.extend(again);
+    let mut model = Quadratic::new(Vartype::Binary, 0);
+    terms.into_iter().for_each(|(one, other, bias)| model.add(one, other, bias));
     if model.linear.is_empty() {
         return Err("has no node".to_owned());
     }
-    let mut assumed = vec!["nodes count from 0".to_owned()];
     if found != announced {
         assumed.push(format!(
             "the head announces {} nodes and {} couplers, but there are {} and {}",
@@ -118,6 +126,21 @@ mod tests {
             file.assumed[1].contains("announces 2 nodes and 7 couplers, but there are 2 and 1")
         );
         assert!(detect(text.as_bytes()));
+    }
+
+    #[test]
+    fn silent_misreadings_are_said() {
+        let read = |text: &str| {
+            assert!(detect(text.as_bytes()), "{text}");
+            read(text.as_bytes()).unwrap()
+        };
+        // Both halves of a pair, and a bias, twice.
+        let file = read("# by hand\nc-----\np qubo 0 2 2 2\n0 0 1\n0 0 2\n0 1 2\n1 0 3\n");
+        let Body::Spins(spins) = file.body else { panic!("spins") };
+        assert!((energy(&spins, &[1, 1]) - 8.0).abs() < 1e-12);
+        assert_eq!(file.assumed[1], "2 pairs are given more than once, and add up");
+        let file = read("p qubo 0 3 2 1\n1 1 1\n2 2 2\n1 2 2\n");
+        assert!(file.assumed[1].contains("node 0 is there and has no term"), "{:?}", file.assumed);
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(super) fn read_as(bytes: &[u8], names: &[(String, String)]) -> Result<ModelF
 pub(super) fn file(parameters: RbmParameters, assumed: Vec<String>) -> ModelFile {
     let hidden = parameters.hidden_bias.len();
     ModelFile {
+        variables: None,
         words: format!("restricted Boltzmann machine of {hidden} hidden units"),
         body: Body::Rbm(parameters),
         assumed,

@@ -57,6 +57,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     }
     let network = if kind == "MARKOV" { "Markov" } else { "Bayesian" };
     Ok(ModelFile {
+        variables: None,
         body: Body::Factors { cardinalities, factors },
         words: format!("{network} network of {count} tables"),
         assumed: Vec::new(),

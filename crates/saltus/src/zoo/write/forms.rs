@@ -3,11 +3,15 @@
 use crate::model::Model;
 use crate::model::factor::Factor;
 use crate::model::polynomial::{Polynomial, Variables};
+use crate::zoo::read::pairs::Pairs;
 use crate::zoo::read::{Body, PolynomialTerms, Spins};
 use std::collections::BTreeMap;
 
 /// Sites in a table that is made of a term, or in a term that is made of a table.
 const MOST_SITES: usize = 16;
+
+/// Why tables are no couplings of pairs.
+pub(super) const TOO_WIDE: &str = "has tables of more than two sites: write .uai";
 
 /// What a file says, to be had in several forms.
 pub(crate) struct Forms<'a>(pub(crate) &'a Body);
@@ -42,7 +46,7 @@ impl Forms<'_> {
             return Err("sites have different numbers of values: write .uai".to_owned());
         }
         if factors.iter().any(|factor| factor.scope().len() > 2) {
-            return Err("has tables of more than two sites: write .uai".to_owned());
+            return Err(TOO_WIDE.to_owned());
         }
         let is_zero = |factor: &Factor| factor.log_values().contains(&f64::NEG_INFINITY);
         if factors.iter().any(is_zero) {
@@ -68,11 +72,12 @@ impl Forms<'_> {
         }
         let terms = in_spins(self.polynomial()?)?;
         let mut spins = Spins { fields: vec![0.0; terms.sites], ..Spins::default() };
+        let mut couplings = Pairs::default();
         for (scope, coefficient) in terms.terms {
             match scope[..] {
                 [] => spins.constant += coefficient,
                 [site] => spins.fields[site as usize] += coefficient,
-                [one, other] => spins.couplings.push((one, other, coefficient)),
+                [one, other] => couplings.0.push((one, other, coefficient)),
                 _ => {
                     return Err(format!(
                         "has a term of {} variables, which is no quadratic energy: write .poly or .uai",
@@ -81,12 +86,14 @@ impl Forms<'_> {
                 }
             }
         }
+        // Terms may have been given more than once, which a file of pairs does not do.
+        spins.couplings = couplings.added_up().0;
         Ok(spins)
     }
 }
 
 /// A table per field and coupling.
-fn tables_of(spins: &Spins) -> Result<Vec<Factor>, crate::error::ModelError> {
+pub(crate) fn tables_of(spins: &Spins) -> Result<Vec<Factor>, crate::error::ModelError> {
     let mut factors = vec![Factor::new([], [spins.constant])?];
     for (site, field) in spins.fields.iter().enumerate().filter(|(_, field)| **field != 0.0) {
         factors.push(Factor::new([site as u32], [-field, *field])?);

@@ -1,6 +1,6 @@
 //! Arrays for numpy: `h` and `J`, or `W` and its biases.
 
-use super::Forms;
+use super::{Forms, TOO_WIDE};
 use crate::zoo::read::Body;
 use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
@@ -107,7 +107,9 @@ pub(super) fn of_body(body: &Body) -> Result<Vec<u8>, String> {
                             *couplings.at(&[i as usize, j as usize, a, b]) += log;
                             *couplings.at(&[j as usize, i as usize, b, a]) += log;
                         }
-                        _ => {}
+                        // A constant, which there is no array for.
+                        [] => {}
+                        [_, _, _, ..] => return Err(TOO_WIDE.to_owned()),
                     }
                 }
             }
