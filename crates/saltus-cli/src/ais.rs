@@ -14,12 +14,12 @@ use images::test_images;
 use json::print_json;
 use report::{Estimation, Found, ReverseFrom, print_text};
 use saltus::Control;
-use saltus::Ended;
 use saltus::ais::{
     Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings, mean_log_prob,
 };
 use saltus::model::rbm::{Enumerated, Rbm};
 use saltus::rng::{ChainRng, Stream};
+use saltus::{Ended, Model};
 use std::time::Duration;
 use subject::{Prepared, Starts, Subject};
 

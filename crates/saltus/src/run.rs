@@ -179,7 +179,7 @@ pub const MAGNETISATION: &str = "magnetisation";
 /// Name of the observer that keeps the best state.
 pub const BEST: &str = "best";
 /// Random states that distances are measured to, as usual.
-const REFERENCES: usize = 3;
+pub(crate) const REFERENCES: usize = 3;
 /// Sites of all chains together that are watched one by one; with more, remembering them would take
 /// more memory than sampling does.
 const MOST_WATCHED: usize = 10_000_000;
