@@ -19,7 +19,7 @@ pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
         Context { seed: arguments.model_seed.unwrap_or(0), chains: 1, given: Some(&given) };
     let Built { title, model } = build(&arguments.model, context)?;
     let space = model.shown_space().clone();
-    let exact = Exact::new(&model).map_err(|error| match error {
+    let exact = Exact::at(&model, arguments.beta.unwrap_or(1.0)).map_err(|error| match error {
         ExactError::TooLarge(sentence) => {
             Failure::Failed(format!("{sentence}; `saltus sample` samples it instead"))
         }

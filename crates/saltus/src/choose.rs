@@ -138,6 +138,21 @@ impl Choice {
     }
 }
 
+/// The sampler that goes through temperatures, from a distribution of independent sites to the model, where none is named: the likeliest of those that
+/// can, without trials.
+///
+/// ```
+/// use saltus::{Lattice, Method, Pairwise, choose};
+/// let magnet = |coupling| Pairwise::ising_lattice(Lattice::periodic(8, 8)?, coupling, vec![0.0; 64]);
+/// assert_eq!(choose::for_path(&magnet(0.5)?), Method::Sw);
+/// assert_eq!(choose::for_path(&magnet(0.1)?), Method::Gibbs);
+/// # Ok::<(), saltus::ModelError>(())
+/// ```
+pub fn for_path<M: Model>(model: &M) -> Method {
+    let settings = Settings { temper: Some(Temper::default()), ..Settings::default() };
+    candidates(model, &settings).first().map_or(Method::Dlmc, |sampler| sampler.method)
+}
+
 /// Samplers worth trying on a model, the likeliest first: those that know how it is made, then those that are likely otherwise, then the
 /// others from the last of the table to the first.
 fn candidates<M: Model>(model: &M, settings: &Settings) -> Vec<Sampler> {
