@@ -14,6 +14,7 @@ fn words(advice: Advice) -> String {
         Advice::Sampler => "another --sampler".to_owned(),
         Advice::Compare => "another sampler with `saltus compare`".to_owned(),
         Advice::Temper => "--temper".to_owned(),
+        Advice::Rungs => "--temper auto, or more rungs".to_owned(),
         Advice::Observe => "an observable of your own (--observe)".to_owned(),
         Advice::Temperatures => "more --temperatures".to_owned(),
         Advice::LadderForLogZ => "a ladder of temperatures (`saltus log-z`)".to_owned(),
@@ -38,10 +39,7 @@ fn advised(finding: &Finding, advice: Vec<Advice>) -> String {
 
 /// Everything that deserves attention.
 pub fn warnings(summary: &Summary) -> Vec<String> {
-    // Of what has no scale none can be smaller.
-    let fits = |advice: &Advice| summary.scale.is_some() || *advice != Advice::SmallerScale;
-    let findings = summary.findings.iter();
-    findings.map(|one| advised(one, one.advice().into_iter().filter(fits).collect())).collect()
+    summary.findings.iter().map(|one| advised(one, summary.advice(one))).collect()
 }
 
 /// Everything that looks fine.

@@ -29,7 +29,7 @@ pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
     if arguments.spins && space.values() != 2 {
         return Err(Failure::Usage("--spins is about sites of two values".to_owned()));
     }
-    let exact = Exact::new(&model).map_err(|error| match error {
+    let exact = Exact::at(&model, arguments.beta.unwrap_or(1.0)).map_err(|error| match error {
         ExactError::TooLarge(sentence) => {
             Failure::Failed(format!("{sentence}; `saltus sample` samples it instead"))
         }

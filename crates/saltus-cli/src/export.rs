@@ -11,7 +11,7 @@ use saltus::files::{Draft, Durability};
 use saltus::store::{StoreError, Stored};
 use std::io::{BufWriter, Seek, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -136,12 +136,37 @@ impl From<ExportError> for Failure {
 
 /// Fails before the work if a file is in the way.
 pub fn check_free(path: &Path, force: bool) -> Result<(), Failure> {
-    match path.exists() && !force {
+    match path != Path::new(STDOUT) && path.exists() && !force {
         true => {
             Err(Failure::Failed(format!("{} exists already; --force replaces it", path.display())))
         }
         false => Ok(()),
     }
+}
+
+/// Whether one of these files is stdout, which then has room for nothing else.
+pub fn prints_a_file<'a>(
+    files: impl IntoIterator<Item = &'a PathBuf>,
+    json: bool,
+) -> Result<bool, Failure> {
+    let printed = files.into_iter().filter(|path| **path == Path::new(STDOUT)).count();
+    match printed + usize::from(json) {
+        0 | 1 => Ok(printed == 1),
+        _ => Err(Failure::Usage(
+            "- is stdout, which has room for one answer: give a file, or leave out --json"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Writes text as a file, or on stdout if that is its name.
+pub fn put(path: &Path, force: bool, text: &str) -> Result<(), Failure> {
+    if path == Path::new(STDOUT) {
+        let mut out = out::stdout();
+        out.write_all(text.as_bytes())?;
+        return Ok(out.flush()?);
+    }
+    to_file(path, force, |file| file.write_all(text.as_bytes()))
 }
 
 /// Writes a file that appears whole or not at all.

@@ -19,6 +19,7 @@ use saltus::{
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// A run to be made.
 pub struct Job {
@@ -30,6 +31,8 @@ pub struct Job {
     pub destination: Destination,
     /// If its sampler is still to be chosen, how many ladders it has should temperatures be chosen with it.
     open: Option<usize>,
+    /// How long the choice took.
+    pub trials: Duration,
 }
 
 /// What a store keeps so that the model can be built again.
@@ -170,7 +173,7 @@ impl Job {
             part: store.shard.map(|shard| Part { shard, chains: settings.chains }),
         };
         let open = is_open.then(|| run.chains.unwrap_or(ENSEMBLES));
-        Ok(Self { config, settings, destination, open })
+        Ok(Self { config, settings, destination, open, trials: Duration::ZERO })
     }
 
     fn resumed(arguments: &SampleArguments, path: PathBuf) -> Result<Self, Failure> {
@@ -219,13 +222,15 @@ impl Job {
         let (threads, time_limit) = (run.threads, run.time_limit);
         let settings = Settings { threads, time_limit, ..settings };
         let destination = Destination::Resumed { path, keep, draws: stored.draws() };
-        Ok(Self { config, settings, destination, open: None })
+        Ok(Self { config, settings, destination, open: None, trials: Duration::ZERO })
     }
 
     /// The same with the sampler that suits the model, if none was named.
     pub fn chosen<M: Model>(mut self, model: &M) -> Result<Self, Failure> {
         if let Some(ladders) = self.open.take() {
+            let began = Instant::now();
             let choice = choose::choose(model, &self.settings);
+            self.trials = began.elapsed();
             self.settings = choice.applied(self.settings);
             if choice.temper.is_some() {
                 self.settings.chains = ladders;

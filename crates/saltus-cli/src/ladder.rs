@@ -1,6 +1,6 @@
 //! What a tempered run showed, as a table and a sentence, and its rungs as a file.
 
-use crate::export::{check_free, to_file};
+use crate::export::{check_free, put};
 use crate::failure::Failure;
 use crate::number::{short, short_or_dash, with_error};
 use crate::table::{finish, plain_table, wrap};
@@ -8,7 +8,6 @@ use comfy_table::CellAlignment;
 use saltus::temper::{LadderVerdict, TemperReport};
 use saltus::{Outcome, Settings};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 
 /// A line per rung, then the sentence.
@@ -89,5 +88,5 @@ pub fn write(path: &Path, outcome: &Outcome, force: bool) -> Result<(), Failure>
             let _ = writeln!(text, "{ladder},{scan},{rung},{beta},{log_prob}");
         }
     }
-    to_file(path, force, |file| file.write_all(text.as_bytes()))
+    put(path, force, &text)
 }

@@ -1,8 +1,8 @@
-//! `saltus log-z`: log Z of any model, by a ladder of temperatures or by annealing.
+//! `saltus log-z`: log Z of any model, exactly, by a ladder of temperatures or by annealing.
 
 use crate::ais::back_from_afar;
-use crate::arguments::{LogZArguments, LogZMethod, ladder_settings, path_sampler};
-use crate::export::{check_free, to_file};
+use crate::arguments::{LogZArguments, LogZMethod, ladder_settings};
+use crate::export::{check_free, prints_a_file, put};
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, build_any};
 use crate::number::with_error;
@@ -10,26 +10,29 @@ use crate::progress::View;
 use crate::table::wrap;
 use crate::{advice, announce, interrupt, ladder};
 use saltus::ais::{Ais, AisSettings};
-use saltus::exact::Exact;
+use saltus::exact::{self, Exact};
 use saltus::temper::TemperReport;
 use saltus::zoo::Built;
-use saltus::{Ended, Finding, Model, Run, Settings, of_annealing, of_ladder};
+use saltus::{Ended, Finding, Model, Run, Settings, choose, of_annealing, of_ladder};
 use serde::Serialize;
 use std::io::Write;
 
 /// Estimates and prints.
 pub fn run(arguments: &LogZArguments) -> Result<Finish, Failure> {
-    crate::out::goes_elsewhere(arguments.uai.is_some());
+    let is_printed = prints_a_file(&arguments.uai, arguments.run.json)?;
+    crate::out::goes_elsewhere(arguments.uai.is_some() && !is_printed);
     arguments.uai.as_ref().map_or(Ok(()), |path| check_free(path, arguments.force))?;
     let chains = arguments.run.chains.unwrap_or(16);
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
-    Estimating { arguments }.go(build_any(&arguments.model, context, false)?)
+    Estimating { arguments, is_printed }.go(build_any(&arguments.model, context, false)?)
 }
 
 struct Estimating<'a> {
     arguments: &'a LogZArguments,
+    /// Whether log₁₀ Z is printed as it would be in a file, and nothing else is.
+    is_printed: bool,
 }
 
 /// What `--json` prints.
@@ -50,23 +53,39 @@ impl Estimating<'_> {
     fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
         let arguments = self.arguments;
         let heading = model::heading(&title, model.shown_space());
-        announce(&heading, arguments.run.json, arguments.run.quiet)?;
+        announce(&heading, arguments.run.json || self.is_printed, arguments.run.quiet)?;
         interrupt::listen();
-        let (printed, ended) = match arguments.method {
-            // Nothing is left to sample.
-            _ if model.space().free_sites() == 0 => (Some(exactly(&model)?), Ended::Complete),
-            None | Some(LogZMethod::Temper) => by_ladder(&model, arguments)?,
-            Some(LogZMethod::Ais) => by_annealing(&model, arguments)?,
+        // Where nothing is left to sample, whatever was asked for.
+        let is_settled = model.space().free_sites() == 0;
+        let can_be_exact = || !arguments.is_about_chains() && exact::way(&model).is_some();
+        let otherwise = || if can_be_exact() { LogZMethod::Exact } else { LogZMethod::Temper };
+        let method = match is_settled {
+            true => LogZMethod::Exact,
+            false => arguments.method.unwrap_or_else(otherwise),
+        };
+        let (printed, ended) = match method {
+            LogZMethod::Exact => exactly(&model, arguments)?,
+            LogZMethod::Temper => by_ladder(&model, arguments)?,
+            LogZMethod::Ais => by_annealing(&model, arguments)?,
         };
         let Some(printed) = printed else {
             let reason = ended.to_string();
             return Err(Failure::Failed(format!("log Z was not found: {reason}")));
         };
+        if !printed.log_z.is_finite() {
+            return Err(Failure::Failed(
+                "log Z was not found: no state that chains came to is possible for the model, which says that \
+                 log Z is −∞; try more --draws and --warmup, --method exact, or an initial state that is possible"
+                    .to_owned(),
+            ));
+        }
         if let Some(path) = &arguments.uai {
             let text = format!("PR\n{}\n", printed.log_z / std::f64::consts::LN_10);
-            to_file(path, arguments.force, |file| file.write_all(text.as_bytes()))?;
+            put(path, arguments.force, &text)?;
         }
-        print(&printed, arguments.run.json)?;
+        if !self.is_printed {
+            print(&printed, arguments.run.json)?;
+        }
         Ok(Finish::from(&ended))
     }
 }
@@ -81,6 +100,9 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
     match &printed.tempering {
         // With what is to be said of the ladder.
         Some(tempering) => return Ok(write!(out, "{}", ladder::words(tempering))?),
+        None if printed.log_z_se == Some(0.0) => {
+            writeln!(out, "log Z = {:.10} exactly", printed.log_z)?
+        }
         None => writeln!(
             out,
             "log Z = {} by {}",
@@ -97,25 +119,26 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
 /// Draws of each ladder: more than a run's, because errors of log Z are of nats, not of standard deviations.
 const DRAWS: usize = 10_000;
 
-/// log Z of the one state that is left.
-fn exactly<M: Model>(model: &M) -> Result<Printed, Failure> {
-    let exact = Exact::new(model).map_err(|error| Failure::Failed(error.to_string()))?;
-    Ok(Printed {
-        log_z: exact.log_z(),
+type Estimated = Result<(Option<Printed>, Ended), Failure>;
+
+fn exactly<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
+    let found = Exact::at(model, arguments.beta.unwrap_or(1.0));
+    let log_z = found.map_err(|error| Failure::Failed(error.to_string()))?.log_z();
+    let printed = Printed {
+        log_z,
         log_z_se: Some(0.0),
-        lower: Some(exact.log_z()),
-        upper: Some(exact.log_z()),
+        lower: Some(log_z),
+        upper: Some(log_z),
         method: "exact",
         findings: Vec::new(),
         warnings: Vec::new(),
         tempering: None,
-    })
+    };
+    Ok((Some(printed), Ended::Complete))
 }
 
-type Estimated = Result<(Option<Printed>, Ended), Failure>;
-
 fn by_ladder<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
-    let method = path_sampler(model, arguments.sampler);
+    let method = arguments.sampler.unwrap_or_else(|| choose::for_path(model));
     let settings = ladder_settings(&arguments.run, method, arguments.beta);
     let settings = Settings { draws: arguments.run.draws.unwrap_or(DRAWS), ..settings };
     let mut view = View::new("", arguments.run.quiet);
@@ -145,7 +168,7 @@ fn by_annealing<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
     let settings = AisSettings {
         chains: run.chains.unwrap_or(100),
         temperatures: run.draws.unwrap_or(2000).max(2),
-        sampler: run.moves.sampler(path_sampler(model, arguments.sampler)),
+        sampler: run.moves.sampler(arguments.sampler.unwrap_or_else(|| choose::for_path(model))),
         seed: run.seed.unwrap_or(default.seed),
         threads: run.threads,
         time_limit: run.time_limit,

@@ -1,11 +1,10 @@
 //! `--marginals`: how likely every value of every site is, with errors.
 
-use crate::export::to_file;
+use crate::export::put;
 use crate::failure::Failure;
 use crate::uai;
 use saltus::{MarginalTable, Space};
 use serde::Serialize;
-use std::io::Write;
 use std::path::Path;
 
 /// Marginals by site and value, and their standard errors: NaN, in JSON null, for one chain.
@@ -32,7 +31,7 @@ impl SampledMarginals {
 
     /// Writes them as UAI competitions have them.
     pub fn write_uai(&self, path: &Path, replace: bool) -> Result<(), Failure> {
-        to_file(path, replace, |file| file.write_all(uai::marginals(&self.marginals).as_bytes()))
+        put(path, replace, &uai::marginals(&self.marginals))
     }
 
     /// The first sites, in lines.

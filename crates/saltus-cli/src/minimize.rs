@@ -1,6 +1,6 @@
 //! `saltus minimize`: the states of largest log π, by annealing or by ladders.
 
-use crate::arguments::{BetaEnds, MinimizeArguments, path_sampler};
+use crate::arguments::{BetaEnds, MinimizeArguments};
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, build};
 use crate::number::short;
@@ -8,9 +8,9 @@ use crate::progress::View;
 use crate::table::{finish, plain_table};
 use crate::{announce, interrupt};
 use comfy_table::CellAlignment;
-use saltus::Model;
 use saltus::minimize::{FoundState, Minimize, MinimizeSettings, Minimum, Search};
 use saltus::zoo::Built;
+use saltus::{Model, choose};
 use serde::Serialize;
 use std::io::Write;
 
@@ -29,7 +29,7 @@ const LADDERS: usize = 4;
 fn chains(arguments: &MinimizeArguments) -> usize {
     arguments.run.chains.unwrap_or(match arguments.method {
         Some(Search::Temper) => LADDERS,
-        _ => MinimizeSettings::default().chains,
+        None | Some(Search::Anneal | Search::Reheat) => MinimizeSettings::default().chains,
     })
 }
 
@@ -63,7 +63,9 @@ impl Looking<'_> {
         interrupt::listen();
         let default = MinimizeSettings::default();
         let settings = MinimizeSettings {
-            sampler: run.moves.sampler(path_sampler(&model, arguments.sampler)),
+            sampler: run
+                .moves
+                .sampler(arguments.sampler.unwrap_or_else(|| choose::for_path(&model))),
             search: arguments.method.unwrap_or_default(),
             chains: chains(arguments),
             sweeps: arguments.sweeps.unwrap_or(default.sweeps),

@@ -1,7 +1,7 @@
 //! `saltus sample`: one run of one sampler, summed up.
 
 use crate::arguments::SampleArguments;
-use crate::export::check_free;
+use crate::export::{check_free, prints_a_file};
 use crate::failure::{Failure, Finish};
 use crate::job::{Config, Destination, Job};
 use crate::marginals::SampledMarginals;
@@ -20,7 +20,7 @@ use saltus::stats::Diagnosis;
 use saltus::store::StoreWriter;
 use saltus::zoo::{Built, Title};
 use saltus::{
-    Balancing, Choice, Ended, Model, Outcome, Run, Settings, Solver, Space, Summary, Trial,
+    Balancing, Choice, Ended, Model, Outcome, Run, Seconds, Settings, Solver, Space, Summary, Trial,
 };
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -68,11 +68,13 @@ impl Sampling<'_> {
             .transpose()?;
         let store = job.open(&title, &model)?;
         let json = arguments.run.json;
+        let is_printed = prints_a_file(arguments.mar.iter().chain(rungs), json)?;
         let heading = heading(&title, space, &job) + &exact_words(&model);
-        announce(&heading, json, arguments.run.quiet)?;
+        announce(&heading, json || is_printed, arguments.run.quiet)?;
         let mut view = View::new("", arguments.run.quiet);
         let mut run = Run::new(&model, settings.clone())
             .first_chain(job.first_chain())
+            .after(Seconds { trials: job.trials.as_secs_f64(), ..Seconds::default() })
             .observe_as_usual()
             .monitor(|progress| view.show(progress));
         if job.config.marginals {
@@ -132,7 +134,7 @@ impl Sampling<'_> {
                 choice: job.config.choice.as_ref(),
                 out,
             })?;
-        } else {
+        } else if !is_printed {
             let mut above = text(&summary, per_site.as_deref());
             if let Some(marginals) = marginals.filter(|_| arguments.marginals) {
                 above += &format!("{}\n", marginals.words());

@@ -1,7 +1,7 @@
 //! `saltus scan`: energy, specific heat, magnetisation and what else is observed at many temperatures, from one ladder.
 
-use crate::arguments::{BetaRange, ScanArguments, existing, ladder_settings, path_sampler};
-use crate::export::{check_free, to_file};
+use crate::arguments::{BetaRange, ScanArguments, existing, ladder_settings};
+use crate::export::{check_free, prints_a_file, put};
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, build};
 use crate::number::with_error;
@@ -13,17 +13,18 @@ use crate::progress::View;
 use crate::table::{finish, plain_table, wrap};
 use crate::{announce, interrupt, ladder, plot};
 use comfy_table::CellAlignment;
-use saltus::draws::magnet::{MagnetisationPower, OfMagnetisation};
+use saltus::draws::magnet::{MagnetisationPower, OfMagnetisation, OfOrder};
 use saltus::temper::{Averages, Reweighting, TemperReport, Value};
 use saltus::zoo::Built;
-use saltus::{Model, Observable, Run, Space};
+use saltus::{Model, Observable, Run, Space, choose};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 /// Scans and prints.
 pub fn run(arguments: &ScanArguments) -> Result<Finish, Failure> {
-    crate::out::goes_elsewhere(arguments.csv.is_some());
+    let is_printed = prints_a_file(&arguments.csv, arguments.run.json)?;
+    crate::out::goes_elsewhere(arguments.csv.is_some() && !is_printed);
     arguments.csv.as_ref().map_or(Ok(()), |path| check_free(path, arguments.force))?;
     for path in &arguments.plot {
         plot::check_name(path, existing(arguments.force))?;
@@ -37,12 +38,14 @@ pub fn run(arguments: &ScanArguments) -> Result<Finish, Failure> {
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.run.model_seed.unwrap_or(0), chains, given: Some(&given) };
-    Scanning { arguments, range }.go(build(&arguments.model, context)?)
+    Scanning { arguments, range, is_printed }.go(build(&arguments.model, context)?)
 }
 
 struct Scanning<'a> {
     arguments: &'a ScanArguments,
     range: BetaRange,
+    /// Whether the rows are printed as they would be in a file, and nothing else is.
+    is_printed: bool,
 }
 
 /// One inverse temperature: every number with its standard error.
@@ -119,6 +122,22 @@ fn of_spins() -> [Column; 5] {
     ]
 }
 
+/// What is told of sites of q values, with m = (q x − 1)/(q − 1) of the share x of the commonest: m, m² and m⁴ are the first observables.
+fn of_values() -> [Column; 5] {
+    [
+        Column::new("order", Some("order"), |_, _, a| a.observed[0]).titled("order"),
+        Column::new("order2", None, |_, _, a| a.observed[1]),
+        Column::new("order4", None, |_, _, a| a.observed[2]),
+        Column::new("susceptibility", Some("susceptibility"), |beta, n, a| {
+            beta * n * (a.observed[1] - a.observed[0] * a.observed[0])
+        }),
+        Column::new("binder", Some("Binder cumulant"), |_, _, a| {
+            1.0 - a.observed[2] / (3.0 * a.observed[1] * a.observed[1])
+        })
+        .titled("Binder"),
+    ]
+}
+
 const POWERS: [MagnetisationPower; 3] =
     [MagnetisationPower::Absolute, MagnetisationPower::Second, MagnetisationPower::Fourth];
 
@@ -132,6 +151,12 @@ fn columns(space: &Space, asked: &[Observe]) -> Result<(Vec<Column>, Observables
         let sites = space.sites();
         let of = |power| Box::new(OfMagnetisation { power, sites }) as Box<dyn Observable>;
         observables.extend(POWERS.map(of));
+    }
+    let values = space.values();
+    if values > 2 && (0..space.sites()).all(|site| space.values_at(site) == values) {
+        columns.extend(of_values());
+        let of = |power| Box::new(OfOrder { power, values }) as Box<dyn Observable>;
+        observables.extend([1, 2, 4].map(of));
     }
     for observe in asked {
         if columns.iter().any(|column| column.name == observe.name) {
@@ -151,12 +176,12 @@ fn columns(space: &Space, asked: &[Observe]) -> Result<(Vec<Column>, Observables
 
 impl Scanning<'_> {
     fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
-        let Self { arguments, range } = self;
+        let Self { arguments, range, is_printed } = self;
         let (run, space) = (&arguments.run, model.shown_space());
         let (columns, observables) = columns(space, &arguments.observe)?;
-        announce(&model::heading(&title, space), run.json, run.quiet)?;
+        announce(&model::heading(&title, space), run.json || is_printed, run.quiet)?;
         interrupt::listen();
-        let method = path_sampler(&model, arguments.sampler);
+        let method = arguments.sampler.unwrap_or_else(|| choose::for_path(&model));
         let settings = ladder_settings(run, method, Some(range.to));
         let sites = space.sites() as f64;
         let numbers = |state: &[u8]| -> Box<[f64]> {
@@ -191,7 +216,10 @@ impl Scanning<'_> {
         }
         if let Some(path) = &arguments.csv {
             let text = csv(&rows, &columns);
-            to_file(path, arguments.force, |file| file.write_all(text.as_bytes()))?;
+            put(path, arguments.force, &text)?;
+        }
+        if is_printed {
+            return Ok(Finish::from(&outcome.ended));
         }
         let mut out = crate::out::stdout();
         if run.json {

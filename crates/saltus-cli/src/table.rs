@@ -57,6 +57,9 @@ pub fn of_run(summary: &Summary) -> String {
         );
     }
     row("R-hat", rhat(summary), "the largest; 1 if all chains agree".to_owned());
+    if summary.seconds.trials > 0.0 {
+        row("trials", seconds(summary.seconds.trials), "of samplers, before the run".to_owned());
+    }
     row("warm-up", seconds(summary.seconds.warmup), format!("{} steps", summary.warmup));
     row(
         "draws",

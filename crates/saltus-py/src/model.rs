@@ -291,10 +291,10 @@ impl CoreModel {
         self.model.shown_space().shape().map(<[usize]>::to_vec)
     }
 
-    /// Whether the sites that a site's differences depend on are known to be few.
+    /// The sampler that goes through temperatures, unless another is named.
     #[getter]
-    fn is_sparse(&self) -> bool {
-        self.model.adjacency().is_some()
+    fn path_sampler(&self) -> String {
+        saltus::choose::for_path(&self.model).name().to_owned()
     }
 
     /// Its name.

@@ -1,5 +1,5 @@
 //! Which sampler suits a model: all that might are tried for a moment, those that give most for their work for longer, and the best is
-//! taken.
+//! taken. One rule decides throughout: effective draws for work, which are few where chains disagree. The likeliest sampler is in every round.
 //!
 //! Work is counted ([`Kernel::work`](crate::kernel::Kernel::work)), never timed: the same model, settings and seed give the same choice on every machine
 //! and with any number of threads. Who takes part says every sampler in its own file ([`KernelTraits::is_tried`](crate::kernel::KernelTraits)).
@@ -15,20 +15,19 @@ use crate::temper::Temper;
 use serde::{Deserialize, Serialize};
 use trials::{Trials, Tried};
 
-/// Share of the work of a run that all trials together may take, were it done by the cheapest of the samplers.
+/// Share of the work of a run by its likeliest sampler that all trials together may take.
 const SHARE: f64 = 0.05;
-/// Counted nanoseconds that all trials together take at most, however long the run: nobody should wait for a choice.
-const LONGEST: f64 = 2e9;
+/// Counted nanoseconds that all trials together take at least, which nobody notices, and at most, however long the run: nobody should wait for a
+/// choice.
+const WORK: (f64, f64) = (5e7, 2e9);
 /// Models of more sites are not tried: their likeliest sampler is taken.
 const MOST_SITES: usize = 1 << 17;
-/// Rounds of trials: which share of the work each takes, and who goes on to the next, by worth as a share of the best's, and how many.
-const ROUNDS: [(f64, f64, usize); 3] = [(0.2, 0.2, 4), (0.2, 0.5, 2), (0.4, 1.0, 1)];
-/// What is left is for a ladder.
-const LADDER: f64 = 0.2;
+/// Rounds of trials take equal parts of the work, and what is left is for a ladder. So many of the best go on to each, and with them the
+/// likeliest, which a short trial may not do justice.
+const ROUNDS: [usize; 3] = [usize::MAX, 4, 2];
+const PARTS: usize = ROUNDS.len() + 1;
 /// Chains whose split R-hat is larger disagree.
 const DISAGREEMENT: f64 = 1.1;
-/// Chains whose split R-hat is larger are in different places, and what their draws are worth is not known at all.
-const SEPARATION: f64 = 1.5;
 
 /// A sampler for a model, and what was tried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,55 +87,44 @@ pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
     if suitable.len() <= 1 || settings.temper.is_some() || is_large {
         return plain(likeliest);
     }
-    let mut trials = Trials::new(model, settings, &suitable);
-    let mut field = suitable;
+    let mut trials = Trials::new(model, settings, &likeliest);
+    let mut field = trials.affordable(suitable);
+    if field.len() < 2 {
+        return plain(likeliest);
+    }
     let mut seen: Vec<Tried> = Vec::new();
-    let mut finalists: Vec<Tried> = Vec::new();
-    for (number, (share, close, most)) in ROUNDS.into_iter().enumerate() {
-        let mut tried = trials.round(number, share, &field);
-        tried.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
-        let Some(first) = tried.first().cloned() else { break };
-        field = (tried.iter())
-            .filter(|one| one.worth() > 0.0 && one.worth() >= close * first.worth())
-            .map(|one| one.sampler.clone())
-            .take(most)
-            .collect();
-        if number == 0 {
+    let mut best = None;
+    for (number, most) in ROUNDS.into_iter().enumerate() {
+        let mut place = 0..;
+        field.retain(|sampler| place.next() < Some(most) || *sampler == likeliest);
+        if number == 1 {
             // What gets stuck may not with a gentler balancing function.
-            let stuck = tried.iter().filter(|one| one.stuck && one.sampler.method.is_balanced());
-            field.extend(
-                stuck
-                    .take(2)
-                    .map(|one| Sampler { balancing: Balancing::Ratio, ..one.sampler.clone() }),
-            );
+            let stuck = seen.iter().filter(|one| one.stuck && one.sampler.method.is_balanced());
+            let gentler =
+                |one: &Tried| Sampler { balancing: Balancing::Ratio, ..one.sampler.clone() };
+            field.extend(stuck.take(2).map(gentler));
         }
-        for one in tried {
-            seen.retain(|earlier| earlier.sampler != one.sampler);
-            finalists.retain(|earlier| number > 1 && earlier.sampler != one.sampler);
-            seen.push(one);
-        }
-        finalists.extend(seen.iter().filter(|one| one.round == number).cloned());
-        if first.worth() > 0.0 {
-            trials.start_from(&first);
+        let mut tried = trials.round(number, &field);
+        tried.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
+        field = tried.iter().map(|one| one.sampler.clone()).collect();
+        seen.retain(|earlier| !field.contains(&earlier.sampler));
+        seen.extend(tried.iter().cloned());
+        best = tried.into_iter().next().filter(|best| best.worth() > 0.0);
+        if let Some(best) = &best {
+            trials.start_from(best);
         }
     }
-    // Whoever went on may turn out to be worth less than it seemed to be, and less than another that did.
-    finalists.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
-    let Some(best) = finalists.into_iter().next().filter(|best| best.worth() > 0.0) else {
-        return plain(likeliest);
-    };
     let mut temper = None;
-    if !best.agrees()
-        && let Some(ladder) = trials.of_ladder(&best, LADDER)
+    if let Some(best) = &best
+        && !best.agrees()
+        && let Some(ladder) = trials.of_ladder(best)
     {
-        let helps = ladder.worth() > best.worth();
-        if ladder.agrees() && (helps || best.distance() > SEPARATION) {
-            temper = Some(Temper::default());
-        }
+        let is_closer = ladder.agrees() || ladder.distance() < best.distance();
+        temper = (is_closer && ladder.worth() > best.worth()).then(Temper::default);
         seen.push(ladder);
     }
     let trials = seen.into_iter().map(|one| one.trial).collect();
-    Choice { sampler: best.sampler, temper, trials }
+    Choice { sampler: best.map_or(likeliest, |best| best.sampler), temper, trials }
 }
 
 impl Choice {
@@ -148,6 +136,21 @@ impl Choice {
             ..settings
         }
     }
+}
+
+/// The sampler that goes through temperatures, from a distribution of independent sites to the model, where none is named: the likeliest of those that
+/// can, without trials.
+///
+/// ```
+/// use saltus::{Lattice, Method, Pairwise, choose};
+/// let magnet = |coupling| Pairwise::ising_lattice(Lattice::periodic(8, 8)?, coupling, vec![0.0; 64]);
+/// assert_eq!(choose::for_path(&magnet(0.5)?), Method::Sw);
+/// assert_eq!(choose::for_path(&magnet(0.1)?), Method::Gibbs);
+/// # Ok::<(), saltus::ModelError>(())
+/// ```
+pub fn for_path<M: Model>(model: &M) -> Method {
+    let settings = Settings { temper: Some(Temper::default()), ..Settings::default() };
+    candidates(model, &settings).first().map_or(Method::Dlmc, |sampler| sampler.method)
 }
 
 /// Samplers worth trying on a model, the likeliest first: those that know how it is made, then those that are likely otherwise, then the

@@ -96,4 +96,15 @@ pub struct Seconds {
     /// Chains from other starts; none if there were none.
     #[serde(default)]
     pub scouts: f64,
+    /// Trials of samplers, of which the best was taken; none if one was named.
+    #[serde(default)]
+    pub trials: f64,
+}
+
+impl Seconds {
+    /// All that one has waited for.
+    pub fn total(&self) -> f64 {
+        let Self { warmup, draws, summary, scouts, trials } = self;
+        trials + warmup + draws + summary + scouts
+    }
 }

@@ -139,13 +139,27 @@ pub fn way<M: Model>(model: &M) -> Option<Way> {
 impl Exact {
     /// The exact distribution of a model, by whichever way is open.
     pub fn new<M: Model>(model: &M) -> Result<Self, ExactError> {
+        Self::at(model, 1.0)
+    }
+
+    /// That of π^β. What is impossible stays so at every β.
+    ///
+    /// ```
+    /// use saltus::{Independent, exact::Exact};
+    /// let spin = Independent::bernoulli(vec![0.7])?;
+    /// assert!((Exact::at(&spin, 2.0)?.log_z() - (1.0 + 1.4f64.exp()).ln()).abs() < 1e-7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at<M: Model>(model: &M, beta: f64) -> Result<Self, ExactError> {
         let (found, answer) = match plan(model)? {
             Plan::List(states) => {
-                let (listed, answer) = Listed::new(model, states)?;
+                let (listed, answer) = Listed::new(model, states, beta)?;
                 (Found::Listed(listed), answer)
             }
             Plan::Eliminate(order) => {
                 let factors = model.factors().unwrap_or_default();
+                let raised = factors.iter().map(|factor| factor.raised(beta));
+                let factors = raised.collect::<Result<_, _>>()?;
                 let (eliminated, answer) = Eliminated::new(model.space(), factors, order)?;
                 (Found::Eliminated(eliminated), answer)
             }
@@ -178,7 +192,7 @@ impl Exact {
         &self.map
     }
 
-    /// log π of the likeliest state, not normalised.
+    /// log π of the likeliest state, or of π^β, not normalised.
     pub fn map_log_prob(&self) -> f64 {
         self.map_log_prob
     }

@@ -206,6 +206,8 @@ pub enum Advice {
     Sampler,
     /// Another sampler, found by comparing them.
     Compare,
+    /// More rungs of the ladder.
+    Rungs,
     /// A ladder of temperatures.
     Temper,
     /// An observable of one's own.
@@ -279,7 +281,7 @@ impl Finding {
             Self::TooSlow { .. } => vec![Advice::Compare, Advice::Thin],
             Self::OneChain => vec![Advice::Chains(4)],
             Self::TooFewDraws { .. } => vec![Advice::Draws, Advice::Compare],
-            Self::Barrier { .. } => vec![Advice::Temper, Advice::LongerWarmup],
+            Self::Barrier { .. } => vec![Advice::Rungs, Advice::LongerWarmup],
             Self::Exploration { .. } => vec![Advice::Sampler, Advice::Thin],
             Self::UnequalWeights { .. } => vec![Advice::Temperatures, Advice::LadderForLogZ],
             Self::DirectionsApart { .. } => vec![Advice::LadderForLogZ, Advice::Temperatures],

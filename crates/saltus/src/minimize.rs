@@ -131,7 +131,7 @@ pub struct Minimum {
     pub coolings: usize,
     /// Steps of each chain.
     pub sweeps: usize,
-    /// The first and the last inverse temperature.
+    /// The first and the last inverse temperature; ladders begin at 0.
     pub betas: (f64, f64),
     /// The inverse temperature that chains were reheated to.
     pub reheated_to: Option<f64>,
@@ -231,7 +231,7 @@ impl<'a, M: Model> Minimize<'a, M> {
             let went =
                 self.cool(&workers, &mut blocks, (cooling, sweeps, from), (began, deadline), found);
             let stop = went.err();
-            self.gather(&blocks, found);
+            self.gather(&blocks, found)?;
             blocks.iter().for_each(|block| heat.add(&block.heat));
             if stop.is_none() {
                 found.coolings += settings.chains;
@@ -338,19 +338,24 @@ impl<'a, M: Model> Minimize<'a, M> {
         Ok(block_ranges(self.block_size(), settings.chains).map(block).collect())
     }
 
-    /// Takes the best states of a cooling in: the same one counts again.
-    fn gather(&self, blocks: &[Cooling<'_, M>], found: &mut Minimum) {
-        for (log_prob, state) in blocks.iter().flat_map(|block| &block.best) {
-            if *log_prob == f64::NEG_INFINITY {
+    /// Takes the best states of a cooling in: the same one counts again. They are evaluated afresh, because sums of changes drift.
+    fn gather(&self, blocks: &[Cooling<'_, M>], found: &mut Minimum) -> Result<(), RunError> {
+        let mut cache = self.model.new_cache(1);
+        for (followed, state) in blocks.iter().flat_map(|block| &block.best) {
+            if *followed == f64::NEG_INFINITY {
                 continue;
             }
+            let mut log_prob = [0.0];
+            let evaluated = States::new(state, state.len());
+            self.model.log_prob(evaluated, &mut cache, &mut log_prob).map_err(RunError::Model)?;
+            let [log_prob] = log_prob;
             let mut shown = vec![0; self.model.shown_space().sites()];
             self.model.show(state, &mut shown);
             match found.states.iter_mut().find(|known| known.state == shown) {
                 Some(known) => known.count += 1,
                 None => found.states.push(FoundState {
-                    log_prob: *log_prob,
-                    energy: 0.0 - *log_prob,
+                    log_prob,
+                    energy: 0.0 - log_prob,
                     count: 1,
                     state: shown,
                 }),
@@ -358,6 +363,7 @@ impl<'a, M: Model> Minimize<'a, M> {
         }
         found.states.sort_by(|one, other| other.log_prob.total_cmp(&one.log_prob));
         found.states.truncate(self.settings.states.max(1));
+        Ok(())
     }
 
     /// Where to begin and to end: the largest change that a site can make is accepted every other time at

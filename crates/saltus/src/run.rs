@@ -181,7 +181,7 @@ pub const BEST: &str = "best";
 /// Name of the observer that sums up marginals.
 pub const MARGINALS: &str = "marginals";
 /// Random states that distances are measured to, as usual.
-const REFERENCES: usize = 3;
+pub(crate) const REFERENCES: usize = 3;
 /// Sites of all chains together that are watched one by one; with more, remembering them would take
 /// more memory than sampling does.
 const MOST_WATCHED: usize = 10_000_000;

@@ -6,7 +6,7 @@ use crate::control::Seconds;
 use crate::draws::sink::SITES_CHANGED;
 use crate::draws::sites::SiteCounts;
 use crate::draws::trace::{Trace, WEIGHT};
-use crate::finding::{Assurance, Evidence, Finding, fewest, largest_rhat};
+use crate::finding::{Advice, Assurance, Evidence, Finding, fewest, largest_rhat};
 use crate::kernel::solver::Solver;
 use crate::kernel::{Kind, ScaleUnit};
 use crate::model::Model;
@@ -246,7 +246,7 @@ impl Summary {
         let of_least = |amount: f64| least.and_then(|(_, ess)| worth(ess, amount));
         let site_steps = steps * (trace.chains() * space.sites()) as f64;
         let seconds = Seconds { summary: began.elapsed().as_secs_f64(), ..outcome.seconds };
-        let waited = seconds.draws + seconds.summary;
+        let waited = seconds.total();
         let mut summary = Self {
             model: model.into(),
             description: None,
@@ -322,8 +322,36 @@ impl Summary {
         }
         let began = Instant::now();
         let scouts = Scouts::send(model, outcome, self, monitor);
-        self.seconds.scouts = began.elapsed().as_secs_f64();
+        let took = began.elapsed().as_secs_f64();
+        self.wait(|seconds| seconds.scouts = took);
         self.heed(scouts);
+    }
+
+    /// Adds time that was waited for: what draws are worth per second is of all of it.
+    pub fn wait(&mut self, add: impl FnOnce(&mut Seconds)) {
+        let before = self.seconds.total();
+        add(&mut self.seconds);
+        let share = before / self.seconds.total();
+        let told = [
+            &mut self.ess_per_second,
+            &mut self.ess_of_all_chains_per_second,
+            &mut self.effective_draws_per_second,
+        ];
+        told.into_iter().flatten().for_each(|worth| *worth *= share);
+    }
+
+    /// What may help against one of the findings, of what fits the run: what has no scale needs no smaller one, and who has a
+    /// ladder needs no other.
+    pub fn advice(&self, finding: &Finding) -> Vec<Advice> {
+        let tempered = self.tempering.is_some();
+        let fits = |advice: Advice| match advice {
+            Advice::SmallerScale => self.scale.is_some().then_some(advice),
+            Advice::Temper if tempered => Some(Advice::LongerWarmup),
+            // Which compares samplers of one temperature.
+            Advice::Compare if tempered => Some(Advice::Sampler),
+            _ => Some(advice),
+        };
+        finding.advice().into_iter().filter_map(fits).collect()
     }
 
     /// Takes in what scouts came to.

@@ -20,6 +20,12 @@ pub struct ExactArguments {
     pub model: ModelArguments,
     #[command(flatten)]
     pub given: GivenArguments,
+    /// Of π^B instead of π [default: 1]
+    #[arg(
+        long, global = true, value_name = "B", help_heading = RUN,
+        value_parser = parse::finite, allow_negative_numbers = true
+    )]
+    pub beta: Option<f64>,
     /// Independent draws to make [default: 0]
     #[arg(long, global = true, value_name = "N", help_heading = RUN, value_parser = parse::count, allow_negative_numbers = true)]
     pub draws: Option<usize>,

@@ -6,10 +6,10 @@ use crate::parse;
 use clap::{Args, ValueEnum};
 use saltus::minimize::Search;
 use saltus::temper::Temper;
-use saltus::{Method, Model, Settings};
+use saltus::{Method, Settings};
 use std::path::PathBuf;
 
-/// Estimate log Z of a model
+/// log Z of a model: exactly where it can be, else estimated
 #[derive(Debug, Args)]
 #[command(
     subcommand_value_name = "MODEL",
@@ -19,11 +19,11 @@ use std::path::PathBuf;
 pub struct LogZArguments {
     #[command(subcommand)]
     pub model: ModelArguments,
-    /// How [default: temper]: temper (a ladder of temperatures, with an error and a bracket) or ais
-    /// (annealed importance sampling, low on average)
-    #[arg(long, global = true, value_name = "temper|ais", help_heading = RUN, hide_possible_values = true)]
+    /// How [default: exact where it can be and no --sampler, --chains, --warmup, --draws or --time-limit is given, else temper]: exact (enumeration or
+    /// elimination), temper (a ladder of temperatures, with an error and a bracket) or ais (annealed importance sampling, low on average)
+    #[arg(long, global = true, value_name = "exact|temper|ais", help_heading = RUN, hide_possible_values = true)]
     pub method: Option<LogZMethod>,
-    /// Sampler [default: gibbs on sparse graphs, else dlmc]; `saltus list` names them all
+    /// Sampler [default: the likeliest for the model: sw, layers, gibbs or dlmc]; `saltus list` names them all
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN, value_parser = sampler)]
     pub sampler: Option<Method>,
     /// Of π^B instead of π [default: 1]
@@ -42,9 +42,20 @@ pub struct LogZArguments {
     pub run: RunArguments,
 }
 
-/// How log Z is estimated.
+impl LogZArguments {
+    /// Whether something was said of how chains are drawn.
+    pub fn is_about_chains(&self) -> bool {
+        let run = &self.run;
+        let counts = [run.chains, run.warmup, run.draws];
+        self.sampler.is_some() || run.time_limit.is_some() || counts.iter().any(Option::is_some)
+    }
+}
+
+/// How log Z is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogZMethod {
+    /// By enumeration or elimination
+    Exact,
     /// By a ladder of temperatures
     Temper,
     /// By annealed importance sampling
@@ -64,7 +75,7 @@ pub struct ScanArguments {
     /// Inverse temperatures from A to B, N of them
     #[arg(long, global = true, value_name = "A:B:N", help_heading = RUN, allow_hyphen_values = true)]
     pub beta: Option<BetaRange>,
-    /// Sampler [default: gibbs on sparse graphs, else dlmc]; `saltus list` names them all
+    /// Sampler [default: the likeliest for the model: sw, layers, gibbs or dlmc]; `saltus list` names them all
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN, value_parser = sampler)]
     pub sampler: Option<Method>,
     /// Also observe NAME: abs_m, m2, m4, structure:K,K (waves along each axis), or NAME=FILE with a weight for every site
@@ -138,7 +149,7 @@ pub struct MinimizeArguments {
     /// First and last inverse temperature [default: from the model's own changes]
     #[arg(long, global = true, value_name = "A:B", help_heading = RUN, allow_hyphen_values = true)]
     pub betas: Option<BetaEnds>,
-    /// Sampler [default: gibbs on sparse graphs, else dlmc]; `saltus list` names them all
+    /// Sampler [default: the likeliest for the model: sw, layers, gibbs or dlmc]; `saltus list` names them all
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN, value_parser = sampler)]
     pub sampler: Option<Method>,
     #[command(flatten)]
@@ -158,12 +169,6 @@ impl std::str::FromStr for BetaEnds {
         let end = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
         Ok(Self(end(from)?, end(to)?))
     }
-}
-
-/// The sampler that goes through temperatures unless another is named.
-pub fn path_sampler<M: Model>(model: &M, asked: Option<Method>) -> Method {
-    let sparse = model.adjacency().is_some() || !model.sums().is_empty();
-    asked.unwrap_or(if sparse { Method::Gibbs } else { Method::Dlmc })
 }
 
 /// Settings of a ladder that is not looked at draw by draw.

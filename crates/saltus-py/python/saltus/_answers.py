@@ -49,7 +49,7 @@ def log_z(
     """The logarithm of Σ e^(log π) over all states, by a ladder of temperatures (non-reversible parallel tempering).
 
     ``chains`` ladders make ``warmup`` scans, in which temperatures and scales are found, and ``draws`` more that count.
-    ``sampler="auto"`` is Gibbs where sites have few neighbours, else dlmc.
+    ``sampler="auto"`` is the likeliest for the model: sw, layers, gibbs or dlmc.
 
     >>> model = Model.ising(h=[0.0] * 4, J={(0, 1): 1.0, (1, 2): 1.0, (2, 3): 1.0, (3, 0): 1.0})
     >>> found = log_z(model, seed=0)
@@ -59,7 +59,7 @@ def log_z(
     """
     _model(model)
     if sampler == "auto":
-        sampler = "gibbs" if model._core.is_sparse else "dlmc"
+        sampler = model._core.path_sampler
     result = sample(
         model,
         draws=draws,
@@ -160,7 +160,7 @@ def minimize(
     """
     _model(model)
     if sampler == "auto":
-        sampler = "gibbs" if model._core.is_sparse else "dlmc"
+        sampler = model._core.path_sampler
     for name in options:
         raise TypeError(_check.unknown("keyword", name, ["method", "chains", "sweeps", "seconds", "sampler", "betas", "states"]))
     if method not in ("anneal", "reheat", "temper"):

@@ -1,10 +1,10 @@
 //! Trials: short runs that are cut so that all of a round take equal work.
 
 use super::worth::effective_draws;
-use super::{DISAGREEMENT, LONGEST, SHARE, Trial};
+use super::{DISAGREEMENT, PARTS, SHARE, Trial, WORK};
 use crate::draws::observable::Magnetisation;
 use crate::model::Model;
-use crate::run::{MAGNETISATION, Outcome, Run, Settings};
+use crate::run::{MAGNETISATION, Outcome, REFERENCES, Run, Settings};
 use crate::sampler::Sampler;
 use crate::stats::diagnose;
 use crate::temper::Temper;
@@ -28,7 +28,7 @@ const RECORDING: f64 = 0.3;
 pub(super) struct Trials<'a, M> {
     model: &'a M,
     settings: &'a Settings,
-    /// Counted nanoseconds of all of them.
+    /// Counted nanoseconds of a round.
     work: f64,
     chains: usize,
     starts: Option<Vec<u8>>,
@@ -38,8 +38,6 @@ pub(super) struct Trials<'a, M> {
 #[derive(Clone)]
 pub(super) struct Tried {
     pub(super) sampler: Sampler,
-    /// In which round.
-    pub(super) round: usize,
     /// Whether a chain stayed where it was.
     pub(super) stuck: bool,
     pub(super) trial: Trial,
@@ -64,20 +62,17 @@ impl Tried {
 }
 
 impl<'a, M: Model> Trials<'a, M> {
-    pub(super) fn new(model: &'a M, settings: &'a Settings, candidates: &[Sampler]) -> Self {
-        let run = |sampler: &Sampler| {
-            let suited = Settings { sampler: sampler.clone(), ..settings.clone() };
-            // No longer than it will be if nobody said how long.
-            let suited = suited.suited(model, None, None);
-            let warmup = suited.warmup.min(settings.warmup);
-            // A draw of samplers of few sites is many steps.
-            let thin = suited.thin.max(settings.thin);
-            let steps = warmup as f64 + settings.draws as f64 * thin as f64;
-            steps * settings.chains as f64 * work_of_step(model, sampler)
-        };
-        let cheapest = candidates.iter().map(run).fold(f64::INFINITY, f64::min);
+    pub(super) fn new(model: &'a M, settings: &'a Settings, likeliest: &Sampler) -> Self {
+        let suited = Settings { sampler: likeliest.clone(), ..settings.clone() };
+        // No longer than it will be if nobody said how long.
+        let suited = suited.suited(model, None, None);
+        let warmup = suited.warmup.min(settings.warmup);
+        // A draw of samplers of few sites is many steps.
+        let thin = suited.thin.max(settings.thin);
+        let steps = warmup as f64 + settings.draws as f64 * thin as f64;
+        let run = steps * settings.chains as f64 * work_of_step(model, likeliest);
         let chains = settings.chains.clamp(1, CHAINS);
-        let work = (SHARE * cheapest).min(LONGEST);
+        let work = (SHARE * run).clamp(WORK.0, WORK.1) / PARTS as f64;
         Self { model, settings, work, chains, starts: None }
     }
 
@@ -88,34 +83,28 @@ impl<'a, M: Model> Trials<'a, M> {
         }
     }
 
-    /// Tries all that can be afforded by a share of the work, in equal parts. Where it does not reach for all, those that need most are left
-    /// out, but for the likeliest.
-    pub(super) fn round(&self, number: usize, share: f64, field: &[Sampler]) -> Vec<Tried> {
-        let least = |sampler: &Sampler| {
+    /// Those that can all be tried in a round, in equal parts: where it does not reach for all, those that need most are left
+    /// out, but never the likeliest, which is the first. It may be the only one.
+    pub(super) fn affordable(&self, field: Vec<Sampler>) -> Vec<Sampler> {
+        let least = |sampler: Sampler| {
             let tunes = sampler.traits(self.model.space()).scale.is_some();
             let steps = if tunes { LEAST_TUNED } else { LEAST };
-            steps * self.chains as f64 * work_of_step(self.model, sampler)
+            (steps * self.chains as f64 * work_of_step(self.model, &sampler), sampler)
         };
-        let work = share * self.work;
-        // One alone is no comparison, but for who is left.
-        let fewest = field.len().min(2);
-        let mut field: Vec<(f64, &Sampler)> =
-            field.iter().map(|sampler| (least(sampler), sampler)).collect();
-        field.retain(|(least, _)| *least <= work / fewest as f64);
-        let affordable = |field: &[(f64, &Sampler)]| {
-            field.iter().all(|(least, _)| *least <= work / field.len() as f64)
-        };
-        while !affordable(&field) {
+        let mut field: Vec<(f64, Sampler)> = field.into_iter().map(least).collect();
+        while field.iter().any(|(least, _)| *least > self.work / field.len() as f64) {
             let others = field.iter().enumerate().skip(1);
             let costliest = others.max_by(|one, other| one.1.0.total_cmp(&other.1.0));
             let Some((place, _)) = costliest else { break };
             field.remove(place);
         }
-        if field.len() < fewest {
-            return Vec::new();
-        }
-        let each = work / field.len() as f64;
-        field.into_iter().filter_map(|(_, sampler)| self.of(number, sampler, each)).collect()
+        field.into_iter().map(|(_, sampler)| sampler).collect()
+    }
+
+    /// Tries all of these, in equal parts.
+    pub(super) fn round(&self, number: usize, field: &[Sampler]) -> Vec<Tried> {
+        let each = self.work / field.len() as f64;
+        field.iter().filter_map(|sampler| self.of(number, sampler, each)).collect()
     }
 
     /// Settings of so much work by chains whose steps take some each.
@@ -137,7 +126,7 @@ impl<'a, M: Model> Trials<'a, M> {
 
     fn run(&self, settings: Settings, round: usize, starts: Option<Vec<u8>>) -> Option<Outcome> {
         let first = FIRST_CHAIN + round * NEXT_ROUND;
-        let mut run = Run::new(self.model, settings).first_chain(first);
+        let mut run = Run::new(self.model, settings).first_chain(first).references(REFERENCES);
         if let Some(starts) = starts {
             run = run.start_from(starts);
         }
@@ -154,24 +143,23 @@ impl<'a, M: Model> Trials<'a, M> {
         let of_step = work_of_step(self.model, sampler);
         let settings = self.settings(sampler, self.chains, work, of_step);
         let outcome = self.run(settings, round, self.starts.clone())?;
-        Some(tried(round, sampler, outcome, of_step))
+        Some(tried(sampler, outcome, of_step))
     }
 
     /// Tries the best with a ladder.
-    pub(super) fn of_ladder(&self, best: &Tried, share: f64) -> Option<Tried> {
+    pub(super) fn of_ladder(&self, best: &Tried) -> Option<Tried> {
         best.sampler.suits_path(self.model).ok()?;
         let of_step = best.trial.work_per_step;
         let chains = self.chains.min(LADDERS);
-        let affordable = share * self.work;
         // How many rungs there will be is not known; few as a rule.
-        let settings = self.settings(&best.sampler, chains, affordable / RUNGS, of_step);
+        let settings = self.settings(&best.sampler, chains, self.work / RUNGS, of_step);
         if ((settings.warmup + settings.draws) as f64) < LEAST_SCANS {
             return None;
         }
         let settings = Settings { temper: Some(Temper::default()), ..settings };
         let outcome = self.run(settings, 0, None)?;
         let rungs = outcome.tempering.as_ref().map_or(1.0, |report| report.scales.len() as f64);
-        let mut ladder = tried(best.round, &best.sampler, outcome, rungs * of_step);
+        let mut ladder = tried(&best.sampler, outcome, rungs * of_step);
         ladder.trial.tempered = true;
         Some(ladder)
     }
@@ -180,13 +168,15 @@ impl<'a, M: Model> Trials<'a, M> {
 /// Rungs of a ladder, before any is known.
 const RUNGS: f64 = 8.0;
 
-fn tried(round: usize, sampler: &Sampler, outcome: Outcome, work_per_step: f64) -> Tried {
+fn tried(sampler: &Sampler, outcome: Outcome, work_per_step: f64) -> Tried {
     let trace = &outcome.trace;
-    let series = [Some(trace.log_prob()), Some(trace.hamming()), trace.series(MAGNETISATION)];
-    let series: Vec<&[Vec<f64>]> = series.into_iter().flatten().collect();
+    let series: Vec<&[Vec<f64>]> =
+        trace.names().iter().filter_map(|name| trace.series(name)).collect();
     let fewest = series.iter().filter_map(|chains| effective_draws(chains)).reduce(f64::min);
-    let rhats = series.iter().map(|chains| diagnose(chains).rhat.filter(|rhat| rhat.is_finite()));
-    let rhat = rhats.reduce(|one, other| Some(one?.max(other?))).flatten();
+    // Infinite where chains stand still in different places.
+    let rhat = series.iter().filter_map(|chains| diagnose(chains).rhat).reduce(f64::max);
+    let at_most = rhat.map_or(0.0, |rhat| most_effective_draws(trace.chains(), rhat));
+    let fewest = fewest.map_or(0.0, |fewest| fewest.min(at_most));
     let draws = trace.draws() * trace.chains();
     let counted = draws as f64 * work_per_step;
     // A failed trial has drawn too little to be worth anything.
@@ -197,11 +187,17 @@ fn tried(round: usize, sampler: &Sampler, outcome: Outcome, work_per_step: f64) 
         tempered: false,
         draws,
         work_per_step,
-        ess_per_work: if worth { 1e6 * fewest.unwrap_or(0.0) / counted } else { 0.0 },
-        rhat,
+        ess_per_work: if worth { 1e6 * fewest / counted } else { 0.0 },
+        rhat: rhat.filter(|rhat| rhat.is_finite()),
     };
     let (stuck, arrived) = (!outcome.stuck.is_empty(), outcome.last_states);
-    Tried { sampler: sampler.clone(), round, stuck, trial, arrived }
+    Tried { sampler: sampler.clone(), stuck, trial, arrived }
+}
+
+/// Means of half chains that are worth n draws each differ by chance, and R-hat² is about 1 + 1/n. Where chains disagree, also in how often they
+/// are in rare places, their draws are worth no more than that.
+fn most_effective_draws(chains: usize, rhat: f64) -> f64 {
+    if rhat <= DISAGREEMENT { f64::INFINITY } else { 2.0 * chains as f64 / (rhat * rhat - 1.0) }
 }
 
 /// Nanoseconds that a step of a chain is counted as, with its part of what is recorded.

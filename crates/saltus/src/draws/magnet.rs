@@ -61,6 +61,35 @@ impl Count for OfMagnetisation {
     }
 }
 
+/// A power of Potts models' order parameter m = (q x − 1)/(q − 1), where x is the share of the commonest of q values: 0 where all are as common, 1
+/// where all sites are alike.
+///
+/// ```
+/// use saltus::Observable;
+/// use saltus::draws::magnet::OfOrder;
+/// let order = OfOrder { power: 2, values: 3 };
+/// assert_eq!(order.value(&[0, 1, 2]), 0.0);
+/// assert_eq!(order.value(&[2, 2, 2]), 1.0);
+/// assert_eq!(order.value(&[2, 1, 2, 0]), 0.0625);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OfOrder {
+    /// Which power.
+    pub power: i32,
+    /// q.
+    pub values: usize,
+}
+
+impl Observable for OfOrder {
+    fn value(&self, state: &[u8]) -> f64 {
+        let mut counts = [0u32; 256];
+        state.iter().for_each(|value| counts[usize::from(*value)] += 1);
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let (share, values) = (f64::from(most) / state.len() as f64, self.values as f64);
+        ((values * share - 1.0) / (values - 1.0)).powi(self.power)
+    }
+}
+
 /// The structure factor S(k) = |Σ s e^(ik·r)|²/N of spins s = ±1 at a wave vector k.
 ///
 /// ```

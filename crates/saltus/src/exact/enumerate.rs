@@ -4,6 +4,7 @@ use super::{Answer, ExactError};
 use crate::error::ModelError;
 use crate::math::log_sum_exp;
 use crate::model::Model;
+use crate::model::factor::raised;
 use crate::rng::ChainRng;
 use crate::space::{Space, States};
 
@@ -18,7 +19,11 @@ pub(super) struct Listed {
 const BLOCK: usize = 256;
 
 impl Listed {
-    pub(super) fn new<M: Model>(model: &M, states: usize) -> Result<(Self, Answer), ExactError> {
+    pub(super) fn new<M: Model>(
+        model: &M,
+        states: usize,
+        beta: f64,
+    ) -> Result<(Self, Answer), ExactError> {
         let space = model.space();
         let mut logs = vec![0.0; states];
         let mut cache = model.new_cache(BLOCK);
@@ -33,6 +38,7 @@ impl Listed {
                 return Err(ModelError::Evaluation(reason).into());
             }
         }
+        logs.iter_mut().for_each(|log| *log = raised(*log, beta));
         let log_z = log_sum_exp(&logs);
         if log_z == f64::NEG_INFINITY {
             return Err(ExactError::Impossible);

@@ -74,6 +74,7 @@ impl<M: Model> Minimize<'_, M> {
         found: &mut Minimum,
     ) -> Result<(), RunError> {
         let settings = self.settings.clone();
+        found.betas.0 = 0.0;
         let run = Settings {
             chains: settings.chains,
             warmup: settings.sweeps,

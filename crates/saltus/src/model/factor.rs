@@ -23,6 +23,11 @@ pub struct Factor {
 /// Logarithms beyond this are nothing that differences in single precision could hold.
 const LARGEST: f64 = 1e30;
 
+/// β log p; what is impossible stays so.
+pub(crate) fn raised(log: f64, beta: f64) -> f64 {
+    if log == f64::NEG_INFINITY { log } else { beta * log }
+}
+
 impl Factor {
     /// A factor of these sites and logarithms.
     pub fn new(
@@ -59,6 +64,12 @@ impl Factor {
             )));
         }
         Self::new(scope, potentials.iter().map(|value| value.ln()).collect::<Box<[f64]>>())
+    }
+
+    /// The same of the distribution to the power of β.
+    pub(crate) fn raised(&self, beta: f64) -> Result<Self, ModelError> {
+        let logs = self.log_values.iter().map(|log| raised(*log, beta));
+        Self::new(self.scope.clone(), logs.collect::<Box<[f64]>>())
     }
 
     /// Its sites.
