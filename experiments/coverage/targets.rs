@@ -88,7 +88,7 @@ impl Target {
         let findings: Vec<_> = codes.filter(|code| *code != "one-chain").collect();
         Verdict {
             wrong: off("log_prob", self.exact[0]) || off(SUM, self.exact[1]),
-            alarmed: findings.iter().any(|code| *code != "too-few-draws"),
+            alarmed: findings.iter().any(|code| !["too-few-draws", "unscouted"].contains(code)),
             findings,
             silent: summary.findings.is_empty(),
         }

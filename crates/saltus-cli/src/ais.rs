@@ -15,6 +15,7 @@ use json::print_json;
 use report::{Estimation, Found, ReverseFrom, print_text};
 use saltus::Control;
 use saltus::Ended;
+use saltus::Model;
 use saltus::ais::{
     Ais, AisCheckpoint, AisError, AisOutcome, AisProgress, AisSettings, mean_log_prob,
 };

@@ -98,6 +98,7 @@ impl Comparing<'_> {
             view.finish();
             let mut summary = Summary::new(title.name, &outcome);
             summary.description = Some(title.words.clone());
+            summary.scout(&model, &outcome, interrupt::control);
             runs.push(summary);
             finish = worse(finish, Finish::from(&outcome.ended));
             if matches!(outcome.ended, Ended::Failed { .. }) {
@@ -111,6 +112,7 @@ impl Comparing<'_> {
                 break;
             }
         }
+        Summary::confront(&mut runs);
         let converged = runs.iter().all(|run| run.converged);
         let picture = picture(&title, &runs, arguments.best_acceptance);
         if !arguments.plot.is_empty() {

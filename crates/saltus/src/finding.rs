@@ -6,11 +6,11 @@
 mod evidence;
 mod words;
 
-pub(crate) use evidence::{Evidence, fewest, largest_rhat};
+pub(crate) use evidence::{Evidence, fewest, judged, largest_rhat};
 pub use evidence::{of_annealing, of_ladder};
 pub use words::{is_further_distance, plain_name};
 
-use crate::run::Elsewhere;
+use crate::run::{Elsewhere, Unsent};
 use serde::Serialize;
 
 /// Something that deserves attention. Its code for scripts is the name of the variant in kebab-case.
@@ -108,6 +108,22 @@ pub enum Finding {
         of: usize,
         /// What shows it.
         by: Elsewhere,
+    },
+    /// Another sampler finds another mean of the same observable of the same model.
+    Contradicted {
+        /// The sampler.
+        by: String,
+        /// The observable.
+        observable: String,
+        /// Its mean here.
+        here: f64,
+        /// Its mean there.
+        there: f64,
+    },
+    /// No chains could be sent from other starts: nobody has looked for other modes.
+    Unscouted {
+        /// Why.
+        why: Unsent,
     },
     /// There is one chain, which cannot tell what others would find.
     OneChain,
@@ -251,18 +267,24 @@ pub enum Assurance {
 }
 
 impl Finding {
-    /// Whether it says that chains do not agree, so that what their draws are worth is not known.
+    /// Whether it says that chains do not agree, with each other or with what is known otherwise, so that what their draws
+    /// are worth is not known.
     pub fn voids_effective_draws(&self) -> bool {
         matches!(
             self,
-            Self::Stuck { .. } | Self::Frozen { .. } | Self::Disagree { .. } | Self::TooSlow { .. }
+            Self::Stuck { .. }
+                | Self::Frozen { .. }
+                | Self::Disagree { .. }
+                | Self::TooSlow { .. }
+                | Self::Asymmetric { .. }
+                | Self::Elsewhere { .. }
+                | Self::Contradicted { .. }
         )
     }
 
     /// Whether it says that a part of the states was not seen.
     pub(crate) fn is_partial(&self) -> bool {
-        matches!(self, Self::Incomplete { .. } | Self::Asymmetric { .. })
-            || self.voids_effective_draws()
+        matches!(self, Self::Incomplete { .. }) || self.voids_effective_draws()
     }
 
     /// What may help, the first thing first.
@@ -276,7 +298,10 @@ impl Finding {
             Self::Disagree { .. } | Self::Elsewhere { .. } | Self::Asymmetric { .. } => {
                 vec![Advice::Temper, Advice::Compare]
             }
+            Self::Contradicted { .. } => vec![Advice::Temper, Advice::Draws],
             Self::TooSlow { .. } => vec![Advice::Compare, Advice::Thin],
+            Self::Unscouted { why: Unsent::TimeLimit | Unsent::Interrupted } => Vec::new(),
+            Self::Unscouted { .. } => vec![Advice::Draws, Advice::Temper],
             Self::OneChain => vec![Advice::Chains(4)],
             Self::TooFewDraws { .. } => vec![Advice::Draws, Advice::Compare],
             Self::Barrier { .. } => vec![Advice::Temper, Advice::LongerWarmup],
@@ -302,6 +327,8 @@ impl Finding {
             Self::TooSlow { .. } => "too-slow",
             Self::Asymmetric { .. } => "asymmetric",
             Self::Elsewhere { .. } => "elsewhere",
+            Self::Contradicted { .. } => "contradicted",
+            Self::Unscouted { .. } => "unscouted",
             Self::OneChain => "one-chain",
             Self::UnequalWeights { .. } => "unequal-weights",
             Self::DirectionsApart { .. } => "directions-apart",

@@ -158,7 +158,7 @@ pub use finding::{
     AcceptanceCause, Advice, Assurance, Disagreement, Finding, is_further_distance, of_annealing,
     of_ladder, plain_name,
 };
-pub use run::{Elsewhere, Scouts};
+pub use run::{Elsewhere, Scouts, Unsent};
 pub use summary::{ObservableSummary, Summary};
 
 /// The examples of the READMEs and of the book are tests.

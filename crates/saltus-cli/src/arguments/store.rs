@@ -100,6 +100,9 @@ pub struct MergeArguments {
     /// Replace a run that is in the folder already
     #[arg(long)]
     pub force: bool,
+    /// Send no short chains from far starts, to look for places that no chain came to
+    #[arg(long)]
+    pub no_scouts: bool,
 }
 
 /// Write the numbers or the states of a stored run into files

@@ -157,6 +157,17 @@ impl std::fmt::Display for Finding {
                 significant(*there),
                 significant(*here)
             ),
+            Self::Contradicted { by, observable, here, there } => write!(
+                f,
+                "{by} gives another mean of {}, {} and not {}, by more than the errors explain: at least one of the two has not \
+                 seen all that matters",
+                plain_name(observable),
+                significant(*there),
+                significant(*here)
+            ),
+            Self::Unscouted { why } => {
+                write!(f, "it was not looked for other modes from other starts, because {why}")
+            }
             Self::OneChain => f.write_str(
                 "one chain cannot tell whether others would find the same: whatever it did not visit is \
                  missing from every number, errors included",

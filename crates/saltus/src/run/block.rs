@@ -118,6 +118,8 @@ struct Snapshot {
 /// What a chain did over its kept draws, and where it stands.
 pub(super) struct ChainResult {
     pub(super) state: Vec<u8>,
+    /// The state as the model has it, if that is not what it shows.
+    pub(super) own: Vec<u8>,
     pub(super) sums: Sums,
 }
 
@@ -463,7 +465,8 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
             self.model.show(state, &mut shown);
             let mut sums = *kept;
             sums.add_all(since_kept);
-            ChainResult { state: shown, sums }
+            let own = if expands(&*self.model) { state.to_vec() } else { Vec::new() };
+            ChainResult { state: shown, own, sums }
         });
         results.collect()
     }

@@ -58,7 +58,7 @@ pub(super) struct Driver<'d, 'a, M: Model> {
 
 /// What the clock says.
 pub(super) struct Pace {
-    limit: Option<Instant>,
+    pub(super) limit: Option<Instant>,
     last_look: Instant,
     last_saved: Instant,
     /// When the part of the run in progress was last added to the seconds.
@@ -72,10 +72,11 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn new(limit: Option<Duration>) -> Self {
+    /// With a limit that counts from when the run began, if that was earlier.
+    pub(super) fn new(limit: Option<Duration>, began: Option<Instant>) -> Self {
         let now = Instant::now();
         // A limit too far away to be written as a time is no limit.
-        let limit = limit.and_then(|limit| now.checked_add(limit));
+        let limit = limit.and_then(|limit| began.unwrap_or(now).checked_add(limit));
         Self {
             limit,
             last_look: now,

@@ -189,6 +189,8 @@ fn every_finding_has_a_row() {
         Finding::TooSlow { observable: name(), rhat: None, ess: 0.0 },
         Finding::Asymmetric { observable: name(), mean: 0.0, error: None, exact: 0.0 },
         Finding::Elsewhere { scouts: 0, of: 0, by: elsewhere },
+        Finding::Contradicted { by: name(), observable: name(), here: 0.0, there: 0.0 },
+        Finding::Unscouted { why: saltus::Unsent::Costly },
         Finding::TooFewDraws { fewest: None, rhat: None, resembles: None },
         Finding::OneChain,
         Finding::Barrier { rejection: 0.0, beta: 0.0 },
