@@ -26,6 +26,8 @@ use subject::{Prepared, Starts, Subject};
 
 /// Time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
+/// RBMs of so many hidden units are listed even if nobody asks, because that takes no time.
+const LISTED_UNASKED: usize = 12;
 /// Hidden states that are drawn for every image to bound the likelihood of a network.
 const DRAWS: usize = 10;
 
@@ -57,7 +59,9 @@ pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
     interrupt::listen();
 
     let mut listed = None;
-    if let (true, Some(rbm)) = (arguments.exact, subject.rbm()) {
+    let is_cheap = |rbm: &&Rbm| rbm.hidden() <= LISTED_UNASKED && rbm.check_enumerable().is_ok();
+    let rbm = subject.rbm().filter(|rbm| arguments.exact || is_cheap(rbm));
+    if let Some(rbm) = rbm {
         listed = enumerate(rbm, arguments)?;
         if listed.is_none() {
             return finish(&about, &Found::default());

@@ -115,12 +115,6 @@ impl Comparing<'_> {
         Summary::confront(&mut runs);
         let converged = runs.iter().all(|run| run.converged);
         let picture = picture(&title, &runs, arguments.best_acceptance);
-        if !arguments.plot.is_empty() {
-            let svg = picture.svg();
-            for path in &arguments.plot {
-                plot::write(&svg, path, existing(arguments.force))?;
-            }
-        }
         let mut out = out::stdout();
         if options.json {
             serde_json::to_writer_pretty(
@@ -132,11 +126,19 @@ impl Comparing<'_> {
             writeln!(out, "{}", table::of_runs(&runs))?;
             writeln!(out, "{}", picture.text())?;
             write!(out, "{}", table::verdict_of_runs(&runs))?;
-            for path in &arguments.plot {
-                writeln!(out, "plot in {}", path.display())?;
-            }
         }
         out.flush()?;
+        // What was found is told even if it cannot be drawn.
+        if !arguments.plot.is_empty() {
+            let svg = picture.svg();
+            for path in &arguments.plot {
+                plot::write(&svg, path, existing(arguments.force))?;
+                if !options.json {
+                    writeln!(out, "plot in {}", path.display())?;
+                }
+            }
+            out.flush()?;
+        }
         Ok(finish.strictly(options.strict, converged))
     }
 }

@@ -10,6 +10,8 @@ use crate::progress::View;
 use crate::table::wrap;
 use crate::{advice, announce, interrupt, ladder};
 use saltus::ais::{Ais, AisSettings};
+use saltus::exact::{self, Exact};
+use saltus::floor::{self, of_floor};
 use saltus::temper::TemperReport;
 use saltus::zoo::Built;
 use saltus::{Ended, Finding, Model, Run, Settings, of_annealing, of_ladder};
@@ -51,7 +53,13 @@ impl Estimating<'_> {
         let heading = model::heading(&title, model.shown_space());
         announce(&heading, arguments.run.json, arguments.run.quiet)?;
         interrupt::listen();
+        let is_open = arguments.sampler.is_none() && arguments.beta.is_none();
+        let listed = match arguments.method {
+            None if is_open => by_listing(&model, arguments)?,
+            _ => None,
+        };
         let (printed, ended) = match arguments.method {
+            _ if listed.is_some() => (listed, Ended::Complete),
             None | Some(LogZMethod::Temper) => by_ladder(&model, arguments)?,
             Some(LogZMethod::Ais) => by_annealing(&model, arguments)?,
         };
@@ -59,11 +67,12 @@ impl Estimating<'_> {
             let reason = ended.to_string();
             return Err(Failure::Failed(format!("log Z was not found: {reason}")));
         };
+        // What was found is told even if it cannot be written.
+        print(&printed, arguments.run.json)?;
         if let Some(path) = &arguments.uai {
             let text = format!("PR\n{}\n", printed.log_z / std::f64::consts::LN_10);
             to_file(path, arguments.force, |file| file.write_all(text.as_bytes()))?;
         }
-        print(&printed, arguments.run.json)?;
         Ok(Finish::from(&ended))
     }
 }
@@ -77,7 +86,16 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
     }
     match &printed.tempering {
         // With what is to be said of the ladder.
-        Some(tempering) => return Ok(write!(out, "{}", ladder::words(tempering))?),
+        Some(tempering) => {
+            write!(out, "{}", ladder::words(tempering))?;
+            for finding in printed.findings.iter().filter(|one| one.code() == "missed-mass") {
+                write!(out, "{}", wrap(&advice::sentence(finding), "• ", "  "))?;
+            }
+            return Ok(());
+        }
+        None if printed.method == "exact" => {
+            writeln!(out, "log Z = {:.6}, exactly", printed.log_z)?;
+        }
         None => writeln!(
             out,
             "log Z = {} by {}",
@@ -94,6 +112,37 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
 /// Draws of each ladder: more than a run's, because errors of log Z are of nats, not of standard deviations.
 const DRAWS: usize = 10_000;
 
+/// The exact log Z of an RBM whose hidden states, or those of its sites, can be listed.
+fn by_listing<M: Model>(model: &M, arguments: &LogZArguments) -> Result<Option<Printed>, Failure> {
+    let Some(rbm) = model.rbm() else {
+        return Ok(None);
+    };
+    let few_sites = rbm.space().is_binary() && rbm.space().sites() <= rbm.hidden();
+    let log_z = match rbm.check_enumerable() {
+        Ok(()) if !few_sites => {
+            rbm.enumerate(arguments.run.threads, |_, _| interrupt::control())?.map(|it| it.log_z())
+        }
+        _ if exact::way(model).is_some() => {
+            let exact = Exact::new(model);
+            Some(exact.map_err(|error| Failure::Failed(error.to_string()))?.log_z())
+        }
+        _ => return Ok(None),
+    };
+    let Some(log_z) = log_z else {
+        return Err(Failure::Failed(format!("log Z was not found: {}", Ended::Interrupted)));
+    };
+    Ok(Some(Printed {
+        log_z,
+        log_z_se: Some(0.0),
+        lower: Some(log_z),
+        upper: Some(log_z),
+        method: "exact",
+        findings: Vec::new(),
+        warnings: Vec::new(),
+        tempering: None,
+    }))
+}
+
 type Estimated = Result<(Option<Printed>, Ended), Failure>;
 
 fn by_ladder<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
@@ -101,10 +150,14 @@ fn by_ladder<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
     let settings = ladder_settings(&arguments.run, method, arguments.beta);
     let settings = Settings { draws: arguments.run.draws.unwrap_or(DRAWS), ..settings };
     let mut view = View::new("", arguments.run.quiet);
-    let ran = Run::new(model, settings).monitor(|progress| view.show(progress)).go();
+    let ran = Run::new(model, settings.clone()).monitor(|progress| view.show(progress)).go();
     view.finish();
     let outcome = ran?;
-    let findings = of_ladder(&outcome);
+    let mut findings = of_ladder(&outcome);
+    if let (true, Some(found)) = (outcome.ended.is_success(), &outcome.tempering) {
+        let floor = floor::floor(model, &settings, interrupt::control);
+        findings.extend(of_floor(found.log_z, found.log_z_se, floor));
+    }
     let printed = outcome.tempering.map(|tempering| Printed {
         log_z: tempering.log_z,
         log_z_se: tempering.log_z_se,

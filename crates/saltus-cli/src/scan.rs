@@ -23,7 +23,7 @@ use std::io::Write as _;
 
 /// Scans and prints.
 pub fn run(arguments: &ScanArguments) -> Result<Finish, Failure> {
-    crate::out::goes_elsewhere(arguments.csv.is_some());
+    crate::out::goes_elsewhere(arguments.csv.is_some() || !arguments.plot.is_empty());
     arguments.csv.as_ref().map_or(Ok(()), |path| check_free(path, arguments.force))?;
     for path in &arguments.plot {
         plot::check_name(path, existing(arguments.force))?;
@@ -183,16 +183,6 @@ impl Scanning<'_> {
             .into_iter()
             .map(|beta| row(beta, sites, &columns, &reweighting))
             .collect();
-        if !arguments.plot.is_empty() {
-            let svg = curves(&title.words, &rows, &columns);
-            for path in &arguments.plot {
-                plot::write(&svg, path, existing(arguments.force))?;
-            }
-        }
-        if let Some(path) = &arguments.csv {
-            let text = csv(&rows, &columns);
-            to_file(path, arguments.force, |file| file.write_all(text.as_bytes()))?;
-        }
         let mut out = crate::out::stdout();
         if run.json {
             let printed =
@@ -202,6 +192,18 @@ impl Scanning<'_> {
         } else {
             writeln!(out, "{}", table(&rows, &columns))?;
             write!(out, "{}", wrap(&ladder::sentence(tempering), "", ""))?;
+        }
+        out.flush()?;
+        // What was found is told even if it cannot be written.
+        if let Some(path) = &arguments.csv {
+            let text = csv(&rows, &columns);
+            to_file(path, arguments.force, |file| file.write_all(text.as_bytes()))?;
+        }
+        if !arguments.plot.is_empty() {
+            let svg = curves(&title.words, &rows, &columns);
+            for path in &arguments.plot {
+                plot::write(&svg, path, existing(arguments.force))?;
+            }
         }
         Ok(Finish::from(&outcome.ended))
     }

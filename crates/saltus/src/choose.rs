@@ -8,6 +8,7 @@ mod trials;
 mod worth;
 
 use crate::balancing::Balancing;
+use crate::control::Control;
 use crate::model::Model;
 use crate::run::Settings;
 use crate::sampler::{Method, Sampler};
@@ -65,18 +66,23 @@ pub struct Trial {
 }
 
 /// Chooses a sampler, and a ladder where it helps, for a run of a model with these settings, whose own sampler is not read.
-/// A trial that fails counts for nothing: the run will say what is wrong.
+/// A trial that fails counts for nothing: the run will say what is wrong. `monitor` is asked several times a second; nothing
+/// comes back if it says to stop.
 ///
 /// ```
-/// use saltus::{Lattice, Method, Pairwise, Settings, choose};
+/// use saltus::{Control, Lattice, Method, Pairwise, Settings, choose};
 /// let magnet = Pairwise::ising_lattice(Lattice::periodic(16, 16)?, 0.5, vec![0.0; 256])?;
-/// let choice = choose::choose(&magnet, &Settings::default());
+/// let choice = choose::choose(&magnet, &Settings::default(), || Control::Continue).unwrap();
 /// assert_eq!(choice.sampler.method, Method::Sw);
 /// let settings = choice.applied(Settings::default());
 /// assert_eq!(settings.sampler, choice.sampler);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
+pub fn choose<M: Model>(
+    model: &M,
+    settings: &Settings,
+    monitor: impl Fn() -> Control + Sync,
+) -> Option<Choice> {
     let suitable = candidates(model, settings);
     // Where nothing moves a ladder, the run will say so of what suits the model itself.
     let alone = || candidates(model, &Settings { temper: None, ..settings.clone() });
@@ -86,14 +92,17 @@ pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
     // The rungs of a ladder are moved by what suits all of them; no trial at one tells.
     let is_large = model.space().sites() > MOST_SITES;
     if suitable.len() <= 1 || settings.temper.is_some() || is_large {
-        return plain(likeliest);
+        return Some(plain(likeliest));
     }
-    let mut trials = Trials::new(model, settings, &suitable);
+    let mut trials = Trials::new(model, settings, &suitable, &monitor);
     let mut field = suitable;
     let mut seen: Vec<Tried> = Vec::new();
     let mut finalists: Vec<Tried> = Vec::new();
     for (number, (share, close, most)) in ROUNDS.into_iter().enumerate() {
         let mut tried = trials.round(number, share, &field);
+        if trials.were_stopped() {
+            return None;
+        }
         tried.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
         let Some(first) = tried.first().cloned() else { break };
         field = (tried.iter())
@@ -123,7 +132,7 @@ pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
     // Whoever went on may turn out to be worth less than it seemed to be, and less than another that did.
     finalists.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
     let Some(best) = finalists.into_iter().next().filter(|best| best.worth() > 0.0) else {
-        return plain(likeliest);
+        return Some(plain(likeliest));
     };
     let mut temper = None;
     if !best.agrees()
@@ -135,8 +144,11 @@ pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
         }
         seen.push(ladder);
     }
+    if trials.were_stopped() {
+        return None;
+    }
     let trials = seen.into_iter().map(|one| one.trial).collect();
-    Choice { sampler: best.sampler, temper, trials }
+    Some(Choice { sampler: best.sampler, temper, trials })
 }
 
 impl Choice {

@@ -159,6 +159,13 @@ pub enum Finding {
         /// How many they are worth.
         effective: f64,
     },
+    /// log Z is below what the surroundings of a place hold by themselves.
+    MissedMass {
+        /// What was found.
+        log_z: f64,
+        /// What it is at least.
+        at_least: f64,
+    },
     /// Annealing back from the model gives more than annealing towards it: mass was missed.
     DirectionsApart {
         /// log Z towards the model, low on average.
@@ -308,6 +315,7 @@ impl Finding {
             Self::Exploration { .. } => vec![Advice::Sampler, Advice::Thin],
             Self::UnequalWeights { .. } => vec![Advice::Temperatures, Advice::LadderForLogZ],
             Self::DirectionsApart { .. } => vec![Advice::LadderForLogZ, Advice::Temperatures],
+            Self::MissedMass { .. } => vec![Advice::LongerWarmup, Advice::Sampler],
             Self::Incomplete { .. } | Self::Acceptance { .. } => Vec::new(),
         }
     }
@@ -331,6 +339,7 @@ impl Finding {
             Self::Unscouted { .. } => "unscouted",
             Self::OneChain => "one-chain",
             Self::UnequalWeights { .. } => "unequal-weights",
+            Self::MissedMass { .. } => "missed-mass",
             Self::DirectionsApart { .. } => "directions-apart",
             Self::Barrier { .. } => "barrier",
             Self::Exploration { .. } => "exploration",

@@ -80,6 +80,7 @@ pub mod exact;
 #[doc(hidden)]
 pub mod files;
 mod finding;
+pub mod floor;
 pub mod kernel;
 #[doc(hidden)]
 pub mod math;

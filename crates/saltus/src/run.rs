@@ -529,6 +529,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             rungs: None,
             log_z_offset,
             symmetric: self.model.is_symmetric(),
+            summed_sites: None,
         };
         if let Some(checkpoint) = &self.resumed {
             driver.restore(checkpoint)?;
@@ -582,7 +583,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             sites_changed_per_step: changed,
             evaluations_performed_per_step: evaluations,
             seconds: driver.seconds,
-            sites: driver.sites(),
+            sites: driver.summed_sites.take(),
             last_states,
             own_states,
             deadline: driver.pace.limit,

@@ -18,6 +18,8 @@ use std::time::Instant;
 
 /// Scouts: from the least and the largest values, opposite of two chains, and fresh draws.
 const SCOUTS: usize = 8;
+/// Beside them, at most as many from places that the model names.
+const PLACES: usize = 4;
 /// Chains that go on from where those of the run ended.
 const AT_HOME: usize = 4;
 /// The time that a chain of the run takes to forget, by which scouts come to where they go, and by which they are
@@ -244,7 +246,12 @@ fn far_starts<M: Model>(model: &M, ends: &[Vec<u8>], seed: u64) -> Vec<u8> {
         model.log_prob(states, &mut cache, &mut log_prob).is_ok() && log_prob[0].is_finite()
     };
     candidates.retain(&mut allowed);
-    while candidates.len() < SCOUTS {
+    let mut own = model.places(&mut rng);
+    own.retain(&mut allowed);
+    own.truncate(PLACES);
+    let scouts = SCOUTS + own.len();
+    candidates.extend(own);
+    while candidates.len() < scouts {
         let mut state = vec![0; sites];
         model.initial_state(&mut rng, &mut state);
         candidates.push(state);

@@ -2,12 +2,14 @@
 
 use super::worth::effective_draws;
 use super::{DISAGREEMENT, LONGEST, SHARE, Trial};
+use crate::control::Control;
 use crate::draws::observable::Magnetisation;
 use crate::model::Model;
 use crate::run::{MAGNETISATION, Outcome, Run, Settings};
 use crate::sampler::Sampler;
 use crate::stats::diagnose;
 use crate::temper::Temper;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Chains of a trial, if the run has as many.
 const CHAINS: usize = 8;
@@ -32,6 +34,9 @@ pub(super) struct Trials<'a, M> {
     work: f64,
     chains: usize,
     starts: Option<Vec<u8>>,
+    monitor: &'a (dyn Fn() -> Control + Sync),
+    /// Whether it asked to stop.
+    stopped: AtomicBool,
 }
 
 /// A trial and what it was of.
@@ -64,7 +69,12 @@ impl Tried {
 }
 
 impl<'a, M: Model> Trials<'a, M> {
-    pub(super) fn new(model: &'a M, settings: &'a Settings, candidates: &[Sampler]) -> Self {
+    pub(super) fn new(
+        model: &'a M,
+        settings: &'a Settings,
+        candidates: &[Sampler],
+        monitor: &'a (dyn Fn() -> Control + Sync),
+    ) -> Self {
         let run = |sampler: &Sampler| {
             let suited = Settings { sampler: sampler.clone(), ..settings.clone() };
             // No longer than it will be if nobody said how long.
@@ -78,7 +88,21 @@ impl<'a, M: Model> Trials<'a, M> {
         let cheapest = candidates.iter().map(run).fold(f64::INFINITY, f64::min);
         let chains = settings.chains.clamp(1, CHAINS);
         let work = (SHARE * cheapest).min(LONGEST);
-        Self { model, settings, work, chains, starts: None }
+        let stopped = AtomicBool::new(false);
+        Self { model, settings, work, chains, starts: None, monitor, stopped }
+    }
+
+    /// Whether the monitor asked to stop, so that nothing is known.
+    pub(super) fn were_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Asks the monitor, which once it has said to stop is asked no more.
+    fn control(&self) -> Control {
+        if !self.were_stopped() && (self.monitor)() == Control::Stop {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        if self.were_stopped() { Control::Stop } else { Control::Continue }
     }
 
     /// From now on trials start where the chains of this one arrived.
@@ -136,8 +160,12 @@ impl<'a, M: Model> Trials<'a, M> {
     }
 
     fn run(&self, settings: Settings, round: usize, starts: Option<Vec<u8>>) -> Option<Outcome> {
+        if self.control() == Control::Stop {
+            return None;
+        }
         let first = FIRST_CHAIN + round * NEXT_ROUND;
         let mut run = Run::new(self.model, settings).first_chain(first);
+        run = run.monitor(|_| self.control());
         if let Some(starts) = starts {
             run = run.start_from(starts);
         }

@@ -183,6 +183,11 @@ impl std::fmt::Display for Finding {
                  more than the errors explain: chains on their way miss a part of the mass",
                 reverse - forward
             ),
+            Self::MissedMass { log_z, at_least } => write!(
+                f,
+                "log Z is {at_least:.2} at least, by the states around a single place, and not {log_z:.2}: most of the mass was \
+                 missed"
+            ),
             Self::Barrier { rejection, beta } => {
                 let (rejection, beta) = (*rejection, *beta);
                 LadderVerdict::AddRungs { rejection, beta }.fmt(f)

@@ -394,6 +394,11 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
         &self.running[tracked]
     }
 
+    /// Steps made at the last fresh evaluation.
+    pub(super) fn evaluated_at(&self) -> Option<usize> {
+        self.evaluated_at
+    }
+
     /// Steps made, the chains, and what is known of them, at the last fresh evaluation.
     pub(super) fn snapshot(&self) -> Option<(usize, Vec<ChainSnapshot>, BlockRecord)> {
         let Snapshot { chains, sums, since_kept, restraints, running, observers } =

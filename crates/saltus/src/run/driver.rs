@@ -21,6 +21,11 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks at the clock and the monitor.
 const HEARTBEAT: Duration = Duration::from_millis(100);
+/// Sites of all chains together beyond which blocks are moved so many at a time, with a look in between.
+const LARGE: usize = 1 << 22;
+const GROUP: usize = 16;
+/// Steps at once, at most, where a part of the run begins.
+const AFRESH: usize = 16;
 /// Bytes of draws that may gather before they are handed on: few enough to stay near the processor.
 const GATHERED: usize = 1 << 23;
 
@@ -54,6 +59,8 @@ pub(super) struct Driver<'d, 'a, M: Model> {
     pub(super) log_z_offset: f64,
     /// Whether the model says that it is the same with its values exchanged.
     pub(super) symmetric: bool,
+    /// What the sites did, once the run has ended.
+    pub(super) summed_sites: Option<Sites>,
 }
 
 /// What the clock says.
@@ -112,6 +119,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             Err(Stop::Ended(ended)) => ended,
             Err(Stop::NotKept(error)) => return Err(error),
         };
+        self.summed_sites = self.sites();
         self.save(Some(&ended))?;
         Ok(ended)
     }
@@ -273,6 +281,8 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         let scale = self.scale.unwrap_or(1.0);
         let begun = self.steps > begins;
         self.pace.seen = (0, 0.0);
+        // What a step takes is found out anew: one that is a draw may take much longer than one of warm-up.
+        self.pace.steps = self.pace.steps.min(AFRESH);
         let rungs = self.rungs.clone();
         self.every_block(|block| match (begun, warming_up) {
             (true, _) => block.go_on(scale),
@@ -285,10 +295,50 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         &mut self,
         go: impl Fn(&mut RunBlock<'a, M>) -> Result<(), Failed> + Sync,
     ) -> Result<(), Stop> {
-        let done = engine::each(self.workers, &mut self.blocks, |block| go(block));
-        done.map(drop).map_err(|Failed { chain, step, cause }| {
-            Stop::Ended(Ended::Failed { chain, step, cause })
-        })
+        // A step of large states may take longer than anybody waits; how blocks are grouped does not depend on threads.
+        let is_large = self.sites.saturating_mul(self.settings.chains) > LARGE;
+        let size = if is_large { GROUP } else { self.blocks.len().max(1) };
+        let mut first = 0;
+        while first < self.blocks.len() {
+            let end = (first + size).min(self.blocks.len());
+            let done = engine::each(self.workers, &mut self.blocks[first..end], |block| go(block));
+            done.map_err(|Failed { chain, step, cause }| {
+                Stop::Ended(Ended::Failed { chain, step, cause })
+            })?;
+            first = end;
+            if first < self.blocks.len() {
+                self.hear()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the clock and asks the monitor while a step is being made; what stops there leaves chains at different steps.
+    fn hear(&mut self) -> Result<(), Stop> {
+        let now = Instant::now();
+        if self.pace.limit.is_some_and(|limit| now >= limit) {
+            return Err(Stop::Ended(Ended::TimeLimit));
+        }
+        if now - self.pace.last_look >= HEARTBEAT {
+            self.pace.last_look = now;
+            let progress = self.progress(None);
+            if (self.monitor)(progress) == Control::Stop {
+                return Err(Stop::Ended(Ended::Interrupted));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the run is.
+    fn progress(&self, ess: Option<f64>) -> Progress {
+        Progress {
+            warming_up: self.steps < self.settings.warmup,
+            steps: self.steps,
+            total_steps: self.total_steps(),
+            acceptance: self.pace.acceptance,
+            scale: self.scale,
+            ess,
+        }
     }
 
     /// Steps of every block up to that number, in pieces of about a heartbeat.
@@ -353,14 +403,8 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             // The Hamming distance, unless nothing is followed.
             let hamming = self.tracked.iter().position(|column| *column == 1);
             let ess = hamming.filter(|_| !warming_up).map(|at| running_ess(self.running(at)));
-            let progress = Progress {
-                warming_up,
-                steps: self.steps,
-                total_steps,
-                acceptance: self.pace.acceptance,
-                scale: self.scale,
-                ess: ess.filter(|ess| *ess > 0.0),
-            };
+            let ess = ess.filter(|ess| *ess > 0.0);
+            let progress = Progress { warming_up, ..self.progress(ess) };
             if (self.monitor)(progress) == Control::Stop && self.steps < total_steps {
                 return Err(Stop::Ended(Ended::Interrupted));
             }
@@ -388,7 +432,6 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         let checkpoint = fingerprint.and_then(|fingerprint| self.checkpoint(fingerprint));
         let bytes = checkpoint.map(|checkpoint| checkpoint.to_bytes()).transpose();
         let bytes = bytes.map_err(|error| SinkError(error.to_string()))?;
-        let sites = ended.and_then(|_| self.sites());
         let warm =
             self.rounds.iter().map(|round| round.steps).sum::<usize>() == self.settings.warmup;
         let tempering = ended.and_then(|_| self.tempering());
@@ -398,7 +441,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             checkpoint: bytes.as_deref(),
             seconds: self.seconds,
             threads: self.workers.threads(),
-            sites: sites.as_ref(),
+            sites: self.summed_sites.as_ref(),
             tempering: tempering.as_ref(),
             symmetric: self.symmetric,
             ended,
@@ -406,6 +449,11 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
     }
 
     fn checkpoint(&self, fingerprint: Fingerprint) -> Option<Checkpoint> {
+        // Where a stop was heard within a step, some blocks may have been evaluated afresh later than others.
+        let first = self.blocks.first()?.evaluated_at();
+        if self.blocks.iter().any(|block| block.evaluated_at() != first) {
+            return None;
+        }
         let mut steps = self.steps;
         let (mut chains, mut blocks) = (Vec::new(), Vec::new());
         for block in &self.blocks {
@@ -434,7 +482,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
     }
 
     /// What the sites did, if they were watched.
-    pub(super) fn sites(&self) -> Option<Sites> {
+    fn sites(&self) -> Option<Sites> {
         let observed = self.observed(self.watches_sites?)?;
         observed.downcast_ref::<Option<Sites>>().cloned().flatten()
     }

@@ -196,6 +196,7 @@ fn every_finding_has_a_row() {
         Finding::Barrier { rejection: 0.0, beta: 0.0 },
         Finding::Exploration { beta: 0.0 },
         Finding::UnequalWeights { chains: 0, effective: 0.0 },
+        Finding::MissedMass { log_z: 0.0, at_least: 0.0 },
         Finding::DirectionsApart { forward: 0.0, reverse: 0.0 },
     ];
     let page = read("docs/diagnostics.md");
