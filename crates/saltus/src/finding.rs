@@ -209,9 +209,8 @@ pub enum Disagreement {
     },
 }
 
-/// What may help, to be said in the terms of whoever tells it.
+/// What may help, to be said in the terms of whoever tells it: who does must know them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Advice {
     /// So many chains.
     Chains(usize),
