@@ -183,7 +183,7 @@ fn sentence(finding: &Finding) -> String {
         Some(match advice {
             // What Python has no way to ask for.
             Advice::Temperatures | Advice::LadderForLogZ => return None,
-            Advice::Temper => "temper=True".to_owned(),
+            Advice::Temper => "temper=\"auto\"".to_owned(),
             Advice::Chains(chains) => format!("chains={chains}"),
             Advice::Warmup(steps) => format!("warmup={steps}"),
             Advice::LongerWarmup => "a longer warmup".to_owned(),

@@ -20,6 +20,8 @@ use trials::{Trials, Tried};
 const SHARE: f64 = 0.05;
 /// Counted nanoseconds that all trials together take at most, however long the run: nobody should wait for a choice.
 const LONGEST: f64 = 2e9;
+/// Share of the time limit of a run, counted too.
+const SHARE_OF_LIMIT: f64 = 0.1;
 /// Models of more sites are not tried: their likeliest sampler is taken.
 const MOST_SITES: usize = 1 << 17;
 /// Rounds of trials: which share of the work each takes, and who goes on to the next, by worth as a share of the best's, and how many.
@@ -185,4 +187,28 @@ fn candidates<M: Model>(model: &M, settings: &Settings) -> Vec<Sampler> {
     let mut found: Vec<(usize, Sampler)> = Method::ALL.iter().rev().filter_map(of).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, sampler)| sampler).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::lattice::Lattice;
+    use crate::model::pairwise::Pairwise;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn trials_stop_when_they_are_told_and_are_the_same_if_not() {
+        let lattice = Lattice::periodic(8, 8).unwrap();
+        let model = Pairwise::ising_lattice(lattice, 0.3, vec![0.0; 64]).unwrap();
+        let settings = Settings::default();
+        assert_eq!(choose(&model, &settings, || Control::Stop), None);
+        let asked = AtomicUsize::new(0);
+        let later = || match asked.fetch_add(1, Ordering::Relaxed) {
+            0..3 => Control::Continue,
+            _ => Control::Stop,
+        };
+        assert_eq!(choose(&model, &settings, later), None);
+        let patient = || choose(&model, &settings, || Control::Continue).unwrap();
+        assert_eq!(patient(), patient());
+    }
 }

@@ -1,7 +1,7 @@
 //! Trials: short runs that are cut so that all of a round take equal work.
 
 use super::worth::effective_draws;
-use super::{DISAGREEMENT, LONGEST, SHARE, Trial};
+use super::{DISAGREEMENT, LONGEST, SHARE, SHARE_OF_LIMIT, Trial};
 use crate::control::Control;
 use crate::draws::observable::Magnetisation;
 use crate::model::Model;
@@ -87,7 +87,9 @@ impl<'a, M: Model> Trials<'a, M> {
         };
         let cheapest = candidates.iter().map(run).fold(f64::INFINITY, f64::min);
         let chains = settings.chains.clamp(1, CHAINS);
-        let work = (SHARE * cheapest).min(LONGEST);
+        // Counted as well, so that where a run ends before its limit the choice does not depend on the clock.
+        let limit = settings.time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
+        let work = (SHARE * cheapest).min(LONGEST).min(SHARE_OF_LIMIT * 1e9 * limit);
         let stopped = AtomicBool::new(false);
         Self { model, settings, work, chains, starts: None, monitor, stopped }
     }
