@@ -67,7 +67,9 @@ pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
             return finish(&about, &Found::default());
         }
     }
-    let (starts, reverse_from) = starts(&settings, listed.as_ref(), &subject, &images);
+    // Who gives images and does not ask for exact draws goes back from the images.
+    let drawn = listed.as_ref().filter(|_| arguments.exact || images.is_empty());
+    let (starts, reverse_from) = starts(&settings, drawn, &subject, &images);
     let outcome = anneal(&about, starts, resumed)?;
     let found = Found {
         log_z_exact: listed.as_ref().map(Enumerated::log_z),

@@ -13,6 +13,11 @@ use std::path::Path;
 
 /// A line per rung, then the sentence.
 pub fn words(tempering: &TemperReport) -> String {
+    words_of(tempering, &verdict(&tempering.verdict()))
+}
+
+/// The same with another verdict than that of the ladder alone.
+pub fn words_of(tempering: &TemperReport, verdict: &str) -> String {
     let mut table = plain_table();
     table.set_header(["rung", "b", "rejected", "λ", "scale", "accept", "memory"]);
     for (rung, beta) in tempering.betas.iter().enumerate() {
@@ -34,11 +39,15 @@ pub fn words(tempering: &TemperReport) -> String {
     for column in table.column_iter_mut() {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    format!("{}\n{}\n", finish(&mut table), wrap(&sentence(tempering), "", ""))
+    format!("{}\n{}\n", finish(&mut table), wrap(&sentence_of(tempering, verdict), "", ""))
 }
 
 /// What the ladder came to, in a sentence.
 pub fn sentence(tempering: &TemperReport) -> String {
+    sentence_of(tempering, &verdict(&tempering.verdict()))
+}
+
+fn sentence_of(tempering: &TemperReport, verdict: &str) -> String {
     let log_z = with_error(Some(tempering.log_z), tempering.log_z_se);
     let between = match (tempering.log_z_lower, tempering.log_z_upper) {
         (Some(lower), Some(upper)) => format!(" (between {lower:.4} and {upper:.4})"),
@@ -48,10 +57,7 @@ pub fn sentence(tempering: &TemperReport) -> String {
     format!(
         "Ladder: {}. Barrier {:.3}{identified}; {} round trips, {:.0} if exploration were ideal. log Z = \
          {log_z}{between}.",
-        verdict(&tempering.verdict()),
-        tempering.barrier,
-        tempering.round_trips,
-        tempering.round_trips_expected
+        verdict, tempering.barrier, tempering.round_trips, tempering.round_trips_expected
     )
 }
 

@@ -87,11 +87,12 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
     match &printed.tempering {
         // With what is to be said of the ladder.
         Some(tempering) => {
-            write!(out, "{}", ladder::words(tempering))?;
-            for finding in printed.findings.iter().filter(|one| one.code() == "missed-mass") {
-                write!(out, "{}", wrap(&advice::sentence(finding), "• ", "  "))?;
-            }
-            return Ok(());
+            let missed = |finding: &&Finding| matches!(finding, Finding::MissedMass { .. });
+            let words = match printed.findings.iter().find(missed) {
+                Some(finding) => ladder::words_of(tempering, &advice::sentence(finding)),
+                None => ladder::words(tempering),
+            };
+            return Ok(write!(out, "{words}")?);
         }
         None if printed.method == "exact" => {
             writeln!(out, "log Z = {:.6}, exactly", printed.log_z)?;

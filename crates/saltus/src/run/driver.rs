@@ -21,8 +21,7 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks at the clock and the monitor.
 const HEARTBEAT: Duration = Duration::from_millis(100);
-/// Sites of all chains together beyond which blocks are moved so many at a time, with a look in between.
-const LARGE: usize = 1 << 22;
+/// Blocks that are moved between two looks where a single step may take longer than a heartbeat.
 const GROUP: usize = 16;
 /// Steps at once, at most, where a part of the run begins.
 const AFRESH: usize = 16;
@@ -284,20 +283,20 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         // What a step takes is found out anew: one that is a draw may take much longer than one of warm-up.
         self.pace.steps = self.pace.steps.min(AFRESH);
         let rungs = self.rungs.clone();
-        self.every_block(|block| match (begun, warming_up) {
+        self.every_block(true, |block| match (begun, warming_up) {
             (true, _) => block.go_on(scale),
             (false, true) => block.start_round(scale, rungs.as_ref()),
             (false, false) => block.start(scale, rungs.as_ref()),
         })
     }
 
+    /// Does something with every block; with looks in between if it may take longer than anybody waits.
     fn every_block(
         &mut self,
+        looks: bool,
         go: impl Fn(&mut RunBlock<'a, M>) -> Result<(), Failed> + Sync,
     ) -> Result<(), Stop> {
-        // A step of large states may take longer than anybody waits; how blocks are grouped does not depend on threads.
-        let is_large = self.sites.saturating_mul(self.settings.chains) > LARGE;
-        let size = if is_large { GROUP } else { self.blocks.len().max(1) };
+        let size = if looks { GROUP } else { self.blocks.len().max(1) };
         let mut first = 0;
         while first < self.blocks.len() {
             let end = (first + size).min(self.blocks.len());
@@ -347,7 +346,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         while self.steps < until {
             let piece = (until - self.steps).min(self.pace.steps).min(most);
             let began = Instant::now();
-            let moved = self.every_block(|block| match warming_up {
+            let moved = self.every_block(piece == 1, |block| match warming_up {
                 true => block.warm_up(piece),
                 false => block.draw(piece),
             });
