@@ -25,7 +25,8 @@ fn main() -> ExitCode {
         chains.split(',').map(|one| one.parse().expect("numbers of chains")).collect()
     });
     let began = Instant::now();
-    let (mut list, mut length): (fn() -> Vec<Target>, fn(u64) -> Length) = (targets, |_| USUAL);
+    let mut list: fn() -> Vec<Target> = targets;
+    let mut length: fn(u64) -> Length = |_| USUAL;
     for word in arguments {
         match word.as_str() {
             "others" => list = others::others,
