@@ -13,7 +13,7 @@
 
 use saltus::stats::{Diagnosis, diagnose};
 use saltus::zoo::{Building, ModelSpec};
-use saltus::{Choice, Method, Model, Outcome, Run, Sampler, Settings, choose};
+use saltus::{Choice, Control, Method, Model, Outcome, Run, Sampler, Settings, choose};
 use std::path::{Path, PathBuf};
 
 const PAPER: &[(&str, &str)] = &[
@@ -111,7 +111,8 @@ impl Comparing<'_> {
         let settings = Settings { chains: CHAINS, seed: SEED, ..Settings::default() };
         let settings = Settings { threads: Some(1), ..settings };
         let before = processor_seconds();
-        let choice = choose::choose(model, &settings);
+        let choice = choose::choose(model, &settings, || Control::Continue);
+        let choice = choice.expect("nobody stops it");
         let choosing = processor_seconds() - before;
         let measure = |sampler: &Sampler| measured(model, sampler, self.seconds);
         let of = |method: &&Method| {

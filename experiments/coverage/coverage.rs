@@ -1,9 +1,9 @@
 //! How often a run that is wrong says nothing, and how often one that is right raises an alarm.
 //!
-//!     cargo run --release --package saltus --example coverage -- [SEEDS] [CHAINS,…] [others]
+//!     cargo run --release --package saltus --example coverage -- [SEEDS] [CHAINS,…] [others] [short]
 //!
-//! runs every target of `targets.rs`, or of `others.rs`, with seeds 0, 1, … and 1, 4 and 100 chains, each with 500 steps of warm-up and
-//! 2,000 draws, and prints a table in Markdown. *Wrong* is a run whose mean of log π or of the sum of all values is off by
+//! runs every target of `targets.rs`, or of `others.rs`, with seeds 0, 1, … and 1, 2, 4 and 100 chains, each with 500 steps of warm-up and
+//! 2,000 draws, or with 200 and 300 to 600 (`short`), and prints a table in Markdown. *Wrong* is a run whose mean of log π or of the sum of all values is off by
 //! more than four of the errors it states; *falsely reassured* one that is wrong and has no finding; *alarmed* one with a
 //! finding other than that a single chain cannot know, and that draws are too few. The exit code is 1 if a run was falsely
 //! reassured, or more than one of twenty easy ones alarmed.
@@ -15,21 +15,26 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
-use targets::{Target, Verdict, targets};
+use targets::{Length, Target, USUAL, Verdict, short, targets};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let seeds: u64 =
         arguments.next().map_or(100, |seeds| seeds.parse().expect("a number of seeds"));
-    let chains: Vec<usize> = arguments.next().map_or(vec![1, 4, 100], |chains| {
+    let chains: Vec<usize> = arguments.next().map_or(vec![1, 2, 4, 100], |chains| {
         chains.split(',').map(|one| one.parse().expect("numbers of chains")).collect()
     });
     let began = Instant::now();
-    let targets = match arguments.next().as_deref() {
-        None => targets(),
-        Some("others") => others::others(),
-        Some(other) => panic!("there is no list of targets named {other}"),
-    };
+    let mut list: fn() -> Vec<Target> = targets;
+    let mut length: fn(u64) -> Length = |_| USUAL;
+    for word in arguments {
+        match word.as_str() {
+            "others" => list = others::others,
+            "short" => length = short,
+            other => panic!("there are no targets and no runs that are called {other}"),
+        }
+    }
+    let targets = list();
     println!("{seeds} seeds. Of each: wrong, falsely reassured, alarmed.\n");
     let columns: Vec<String> =
         chains.iter().map(|chains| format!("{chains} chains | findings")).collect();
@@ -39,8 +44,10 @@ fn main() -> ExitCode {
     for target in &targets {
         let mut cells = Vec::new();
         for (chains, totals) in chains.iter().zip(&mut totals) {
-            let verdicts: Vec<Verdict> =
-                (0..seeds).into_par_iter().map(|seed| target.run(*chains, seed)).collect();
+            let verdicts: Vec<Verdict> = (0..seeds)
+                .into_par_iter()
+                .map(|seed| target.run(*chains, seed, length(seed)))
+                .collect();
             let counts = count(&verdicts);
             let total = &mut totals[usize::from(target.hard)];
             total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);

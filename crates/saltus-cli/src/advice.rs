@@ -18,8 +18,6 @@ fn words(advice: Advice) -> String {
         Advice::Observe => "an observable of your own (--observe)".to_owned(),
         Advice::Temperatures => "more --temperatures".to_owned(),
         Advice::LadderForLogZ => "a ladder of temperatures (`saltus log-z`)".to_owned(),
-        // Whatever else may help is not for the command line.
-        _ => String::new(),
     }
 }
 
@@ -29,8 +27,7 @@ pub fn sentence(finding: &Finding) -> String {
 }
 
 fn advised(finding: &Finding, advice: Vec<Advice>) -> String {
-    let advice: Vec<String> =
-        advice.into_iter().map(words).filter(|words| !words.is_empty()).collect();
+    let advice: Vec<String> = advice.into_iter().map(words).collect();
     match advice.is_empty() {
         true => finding.to_string(),
         false => format!("{finding}; try {}", advice.join(", or ")),

@@ -25,6 +25,8 @@ use subject::{Prepared, Starts, Subject};
 
 /// Time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
+/// RBMs of so many hidden units are listed even if nobody asks, because that takes no time.
+const LISTED_UNASKED: usize = 12;
 /// Hidden states that are drawn for every image to bound the likelihood of a network.
 const DRAWS: usize = 10;
 
@@ -56,13 +58,17 @@ pub fn run(arguments: &AisArguments) -> Result<Finish, Failure> {
     interrupt::listen();
 
     let mut listed = None;
-    if let (true, Some(rbm)) = (arguments.exact, subject.rbm()) {
+    let is_cheap = |rbm: &&Rbm| rbm.hidden() <= LISTED_UNASKED && rbm.check_enumerable().is_ok();
+    let rbm = subject.rbm().filter(|rbm| arguments.exact || is_cheap(rbm));
+    if let Some(rbm) = rbm {
         listed = enumerate(rbm, arguments)?;
         if listed.is_none() {
             return finish(&about, &Found::default());
         }
     }
-    let (starts, reverse_from) = starts(&settings, listed.as_ref(), &subject, &images);
+    // Who gives images and does not ask for exact draws goes back from the images.
+    let drawn = listed.as_ref().filter(|_| arguments.exact || images.is_empty());
+    let (starts, reverse_from) = starts(&settings, drawn, &subject, &images);
     let outcome = anneal(&about, starts, resumed)?;
     let found = Found {
         log_z_exact: listed.as_ref().map(Enumerated::log_z),

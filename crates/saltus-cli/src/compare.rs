@@ -98,6 +98,7 @@ impl Comparing<'_> {
             view.finish();
             let mut summary = Summary::new(title.name, &outcome);
             summary.description = Some(title.words.clone());
+            summary.scout(&model, &outcome, interrupt::control);
             runs.push(summary);
             finish = worse(finish, Finish::from(&outcome.ended));
             if matches!(outcome.ended, Ended::Failed { .. }) {
@@ -111,14 +112,9 @@ impl Comparing<'_> {
                 break;
             }
         }
+        Summary::confront(&mut runs);
         let converged = runs.iter().all(|run| run.converged);
         let picture = picture(&title, &runs, arguments.best_acceptance);
-        if !arguments.plot.is_empty() {
-            let svg = picture.svg();
-            for path in &arguments.plot {
-                plot::write(&svg, path, existing(arguments.force))?;
-            }
-        }
         let mut out = out::stdout();
         if options.json {
             serde_json::to_writer_pretty(
@@ -130,11 +126,19 @@ impl Comparing<'_> {
             writeln!(out, "{}", table::of_runs(&runs))?;
             writeln!(out, "{}", picture.text())?;
             write!(out, "{}", table::verdict_of_runs(&runs))?;
-            for path in &arguments.plot {
-                writeln!(out, "plot in {}", path.display())?;
-            }
         }
         out.flush()?;
+        // What was found is told even if it cannot be drawn.
+        if !arguments.plot.is_empty() {
+            let svg = picture.svg();
+            for path in &arguments.plot {
+                plot::write(&svg, path, existing(arguments.force))?;
+                if !options.json {
+                    writeln!(out, "plot in {}", path.display())?;
+                }
+            }
+            out.flush()?;
+        }
         Ok(finish.strictly(options.strict, converged))
     }
 }

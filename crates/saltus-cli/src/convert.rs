@@ -21,6 +21,7 @@ pub fn run(arguments: &ConvertArguments) -> Result<Finish, Failure> {
         stdout.flush()?;
         return Ok(Finish::Complete);
     }
+    crate::out::goes_elsewhere(true);
     to_file(out, *force, |file| file.write_all(&bytes))?;
     let lost = to.read(&bytes).ok().and_then(|written| constant_lost(&model, &written));
     let mut stdout = crate::out::stdout();

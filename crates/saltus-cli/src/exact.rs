@@ -1,6 +1,7 @@
 //! `saltus exact`: log Z, marginals, the likeliest state and independent draws, where they can be had.
 
 use crate::arguments::{ExactArguments, UaiTask};
+use crate::export::check_free;
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, build_any, rows_and_columns};
 use crate::states::{StateTable, write_states};
@@ -21,6 +22,9 @@ pub fn run(arguments: &ExactArguments) -> Result<Finish, Failure> {
                 .to_owned(),
         ));
     }
+    let file = arguments.states.as_deref().filter(|path| *path != Path::new("-"));
+    file.map_or(Ok(()), |path| check_free(path, arguments.force))?;
+    crate::out::goes_elsewhere(file.is_some());
     let given = arguments.given.read(&arguments.model)?;
     let context =
         Context { seed: arguments.model_seed.unwrap_or(0), chains: 1, given: Some(&given) };

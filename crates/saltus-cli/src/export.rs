@@ -7,9 +7,9 @@ use crate::model::rows_and_columns;
 use crate::out;
 use crate::states::{StateTable, write_states};
 use saltus::draws::sink::STATISTICS;
-use saltus::files::{Draft, Durability};
+use saltus::files::{self, Draft, Durability};
 use saltus::store::{StoreError, Stored};
-use std::io::{BufWriter, Seek, Write};
+use std::io::{BufWriter, ErrorKind, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
@@ -33,6 +33,16 @@ pub fn run(arguments: &ExportArguments) -> Result<Finish, Failure> {
     let is_stdout = |path: &&Path| *path == Path::new(STDOUT);
     if npz.as_deref().is_some_and(|path| is_stdout(&path)) {
         return Err(Failure::Usage("--npz needs a file: only --csv can be printed".to_owned()));
+    }
+    if [csv, states].iter().all(|path| path.as_deref().is_some_and(|path| is_stdout(&path))) {
+        return Err(Failure::Usage(
+            "--csv - and --states - cannot both be printed: name a file for one of them".to_owned(),
+        ));
+    }
+    for path in [csv, npz, states].into_iter().flatten() {
+        if !is_stdout(&path.as_path()) {
+            check_free(path, *force)?;
+        }
     }
     let stored = Stored::open(run)?;
     let columns = Columns::of(&stored);
@@ -134,14 +144,31 @@ impl From<ExportError> for Failure {
     }
 }
 
-/// Fails before the work if a file is in the way.
+/// Fails before the work if something is in the way of a file, or if none could be written there.
 pub fn check_free(path: &Path, force: bool) -> Result<(), Failure> {
-    match path != Path::new(STDOUT) && path.exists() && !force {
-        true => {
-            Err(Failure::Failed(format!("{} exists already; --force replaces it", path.display())))
-        }
-        false => Ok(()),
+    if path == Path::new(STDOUT) {
+        return Err(Failure::Usage("- is stdout, and a file is needed here: name one".to_owned()));
     }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        let (path, folder) = (path.display(), folder.display());
+        return Err(Failure::Usage(format!("cannot write {path}: there is no folder {folder}")));
+    }
+    files::check_free(path, existing(force)).map_err(|error| cannot_write(path, &error))
+}
+
+/// The same of files that may also be stdout.
+pub fn check_free_or_stdout(path: &Path, force: bool) -> Result<(), Failure> {
+    if path == Path::new(STDOUT) { Ok(()) } else { check_free(path, force) }
+}
+
+/// Why a file could not be written, in a sentence.
+pub fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    let path = path.display();
+    Failure::Failed(match error.kind() {
+        ErrorKind::AlreadyExists => format!("{path} exists already: --force replaces it"),
+        _ => format!("cannot write {path}: {error}"),
+    })
 }
 
 /// Whether one of these files is stdout, which then has room for nothing else.
@@ -183,17 +210,9 @@ fn whole(
     force: bool,
     write: impl FnOnce(&mut Draft) -> Result<(), ExportError>,
 ) -> Result<(), Failure> {
-    let cannot = |error: std::io::Error| {
-        let hint = match error.kind() {
-            std::io::ErrorKind::AlreadyExists => "; --force replaces it",
-            _ => "",
-        };
-        Failure::Failed(format!("cannot write {}: {error}{hint}", path.display()))
-    };
+    let cannot = |error: std::io::Error| cannot_write(path, &error);
     // Before the work, not after it.
-    if !force && path.exists() {
-        return Err(cannot(std::io::ErrorKind::AlreadyExists.into()));
-    }
+    check_free(path, force)?;
     let mut draft = Draft::new(path).map_err(cannot)?;
     match write(&mut draft) {
         Err(ExportError::File(error)) => return Err(cannot(error)),

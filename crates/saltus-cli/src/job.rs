@@ -14,11 +14,11 @@ use saltus::run::MARGINALS;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
 use saltus::zoo::{Given, Title};
 use saltus::{
-    Choice, Ended, Method, Model, Observable, Outcome, Run, RunError, Seconds, Settings, Space,
-    choose, run,
+    Choice, Control, Ended, Method, Model, Observable, Outcome, Run, RunError, Seconds, Settings,
+    Space, choose, run,
 };
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A run to be made.
@@ -90,6 +90,11 @@ impl Job {
 
     fn fresh(arguments: &SampleArguments) -> Result<Self, Failure> {
         let SampleArguments { model, run, store, .. } = arguments;
+        if store.out.as_deref() == Some(Path::new("-")) {
+            return Err(Failure::Usage(
+                "--out is a folder, which stdout is not: leave it out, or name one".to_owned(),
+            ));
+        }
         let Some(model) = model else {
             return Err(Failure::Usage(
                 "which model? `saltus sample ising` samples one, `saltus list` names them all"
@@ -225,12 +230,15 @@ impl Job {
         Ok(Self { config, settings, destination, open: None, trials: Duration::ZERO })
     }
 
-    /// The same with the sampler that suits the model, if none was named.
-    pub fn chosen<M: Model>(mut self, model: &M) -> Result<Self, Failure> {
+    /// The same with the sampler that suits the model, if none was named; none if there was no time to try them all.
+    pub fn chosen<M: Model>(mut self, model: &M, began: Instant) -> Option<Self> {
         if let Some(ladders) = self.open.take() {
-            let began = Instant::now();
-            let choice = choose::choose(model, &self.settings);
-            self.trials = began.elapsed();
+            let trying = Instant::now();
+            let limit = self.settings.time_limit;
+            let is_over = || limit.is_some_and(|limit| began.elapsed() >= limit);
+            let control = || if is_over() { Control::Stop } else { interrupt::control() };
+            let choice = choose::choose(model, &self.settings, control)?;
+            self.trials = trying.elapsed();
             self.settings = choice.applied(self.settings);
             if choice.temper.is_some() {
                 self.settings.chains = ladders;
@@ -238,7 +246,7 @@ impl Job {
             }
             self.config.choice = Some(choice);
         }
-        Ok(self)
+        Some(self)
     }
 
     /// The same with as many steps as suit the model, where a new run was not told how many.

@@ -1,6 +1,6 @@
 //! What a tempered run showed, as a table and a sentence, and its rungs as a file.
 
-use crate::export::{check_free, put};
+use crate::export::{check_free_or_stdout, put};
 use crate::failure::Failure;
 use crate::number::{short, short_or_dash, with_error};
 use crate::table::{finish, plain_table, wrap};
@@ -12,6 +12,11 @@ use std::path::Path;
 
 /// A line per rung, then the sentence.
 pub fn words(tempering: &TemperReport) -> String {
+    words_of(tempering, &verdict(&tempering.verdict()))
+}
+
+/// The same with another verdict than that of the ladder alone.
+pub fn words_of(tempering: &TemperReport, verdict: &str) -> String {
     let mut table = plain_table();
     table.set_header(["rung", "b", "rejected", "λ", "scale", "accept", "memory"]);
     for (rung, beta) in tempering.betas.iter().enumerate() {
@@ -33,11 +38,15 @@ pub fn words(tempering: &TemperReport) -> String {
     for column in table.column_iter_mut() {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    format!("{}\n{}\n", finish(&mut table), wrap(&sentence(tempering), "", ""))
+    format!("{}\n{}\n", finish(&mut table), wrap(&sentence_of(tempering, verdict), "", ""))
 }
 
 /// What the ladder came to, in a sentence.
 pub fn sentence(tempering: &TemperReport) -> String {
+    sentence_of(tempering, &verdict(&tempering.verdict()))
+}
+
+fn sentence_of(tempering: &TemperReport, verdict: &str) -> String {
     let log_z = with_error(Some(tempering.log_z), tempering.log_z_se);
     let between = match (tempering.log_z_lower, tempering.log_z_upper) {
         (Some(lower), Some(upper)) => format!(" (between {lower:.4} and {upper:.4})"),
@@ -47,10 +56,7 @@ pub fn sentence(tempering: &TemperReport) -> String {
     format!(
         "Ladder: {}. Barrier {:.3}{identified}; {} round trips, {:.0} if exploration were ideal. log Z = \
          {log_z}{between}.",
-        verdict(&tempering.verdict()),
-        tempering.barrier,
-        tempering.round_trips,
-        tempering.round_trips_expected
+        verdict, tempering.barrier, tempering.round_trips, tempering.round_trips_expected
     )
 }
 
@@ -71,7 +77,7 @@ pub fn check(path: &Path, settings: &Settings, force: bool) -> Result<(), Failur
             "--keep-rungs is about ladders: ask for one by --temper".into(),
         ));
     }
-    check_free(path, force)
+    check_free_or_stdout(path, force)
 }
 
 /// Writes log π on every rung: a line per ladder, scan and rung.

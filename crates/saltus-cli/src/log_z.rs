@@ -2,7 +2,7 @@
 
 use crate::ais::back_from_afar;
 use crate::arguments::{LogZArguments, LogZMethod, ladder_settings};
-use crate::export::{check_free, prints_a_file, put};
+use crate::export::{check_free_or_stdout, prints_a_file, put};
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, build_any};
 use crate::number::with_error;
@@ -11,6 +11,8 @@ use crate::table::wrap;
 use crate::{advice, announce, interrupt, ladder};
 use saltus::ais::{Ais, AisSettings};
 use saltus::exact::{self, Exact};
+use saltus::floor::{self, of_floor};
+use saltus::model::rbm::Rbm;
 use saltus::temper::TemperReport;
 use saltus::zoo::Built;
 use saltus::{Ended, Finding, Model, Run, Settings, choose, of_annealing, of_ladder};
@@ -21,7 +23,7 @@ use std::io::Write;
 pub fn run(arguments: &LogZArguments) -> Result<Finish, Failure> {
     let is_printed = prints_a_file(&arguments.uai, arguments.run.json)?;
     crate::out::goes_elsewhere(arguments.uai.is_some() && !is_printed);
-    arguments.uai.as_ref().map_or(Ok(()), |path| check_free(path, arguments.force))?;
+    arguments.uai.as_ref().map_or(Ok(()), |path| check_free_or_stdout(path, arguments.force))?;
     let chains = arguments.run.chains.unwrap_or(16);
     let given = arguments.run.given.read(&arguments.model)?;
     let context =
@@ -57,7 +59,7 @@ impl Estimating<'_> {
         interrupt::listen();
         // Where nothing is left to sample, whatever was asked for.
         let is_settled = model.space().free_sites() == 0;
-        let can_be_exact = || !arguments.is_about_chains() && exact::way(&model).is_some();
+        let can_be_exact = || !arguments.is_about_chains() && can_be_exact(&model, arguments);
         let otherwise = || if can_be_exact() { LogZMethod::Exact } else { LogZMethod::Temper };
         let method = match is_settled {
             true => LogZMethod::Exact,
@@ -79,12 +81,13 @@ impl Estimating<'_> {
                     .to_owned(),
             ));
         }
+        // What was found is told even if it cannot be written.
+        if !self.is_printed {
+            print(&printed, arguments.run.json)?;
+        }
         if let Some(path) = &arguments.uai {
             let text = format!("PR\n{}\n", printed.log_z / std::f64::consts::LN_10);
             put(path, arguments.force, &text)?;
-        }
-        if !self.is_printed {
-            print(&printed, arguments.run.json)?;
         }
         Ok(Finish::from(&ended))
     }
@@ -99,7 +102,14 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
     }
     match &printed.tempering {
         // With what is to be said of the ladder.
-        Some(tempering) => return Ok(write!(out, "{}", ladder::words(tempering))?),
+        Some(tempering) => {
+            let missed = |finding: &&Finding| matches!(finding, Finding::MissedMass { .. });
+            let words = match printed.findings.iter().find(missed) {
+                Some(finding) => ladder::words_of(tempering, &advice::sentence(finding)),
+                None => ladder::words(tempering),
+            };
+            return Ok(write!(out, "{words}")?);
+        }
         None if printed.log_z_se == Some(0.0) => {
             writeln!(out, "log Z = {:.10} exactly", printed.log_z)?
         }
@@ -121,9 +131,31 @@ const DRAWS: usize = 10_000;
 
 type Estimated = Result<(Option<Printed>, Ended), Failure>;
 
+/// The RBM whose hidden states are fewer than those of its sites and can be listed, at the model's own temperature.
+fn listed<'m, M: Model>(model: &'m M, arguments: &LogZArguments) -> Option<&'m Rbm> {
+    let is_few = |rbm: &&Rbm| !rbm.space().is_binary() || rbm.hidden() < rbm.space().sites();
+    let rbm = model.rbm().filter(is_few).filter(|rbm| rbm.check_enumerable().is_ok());
+    rbm.filter(|_| arguments.beta.is_none_or(|beta| beta == 1.0))
+}
+
+fn can_be_exact<M: Model>(model: &M, arguments: &LogZArguments) -> bool {
+    listed(model, arguments).is_some() || exact::way(model).is_some()
+}
+
 fn exactly<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
-    let found = Exact::at(model, arguments.beta.unwrap_or(1.0));
-    let log_z = found.map_err(|error| Failure::Failed(error.to_string()))?.log_z();
+    let log_z = match listed(model, arguments) {
+        Some(rbm) => {
+            let found = rbm.enumerate(arguments.run.threads, |_, _| interrupt::control())?;
+            match found {
+                Some(found) => found.log_z(),
+                None => return Ok((None, Ended::Interrupted)),
+            }
+        }
+        None => {
+            let found = Exact::at(model, arguments.beta.unwrap_or(1.0));
+            found.map_err(|error| Failure::Failed(error.to_string()))?.log_z()
+        }
+    };
     let printed = Printed {
         log_z,
         log_z_se: Some(0.0),
@@ -142,10 +174,14 @@ fn by_ladder<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
     let settings = ladder_settings(&arguments.run, method, arguments.beta);
     let settings = Settings { draws: arguments.run.draws.unwrap_or(DRAWS), ..settings };
     let mut view = View::new("", arguments.run.quiet);
-    let ran = Run::new(model, settings).monitor(|progress| view.show(progress)).go();
+    let ran = Run::new(model, settings.clone()).monitor(|progress| view.show(progress)).go();
     view.finish();
     let outcome = ran?;
-    let findings = of_ladder(&outcome);
+    let mut findings = of_ladder(&outcome);
+    if let (true, Some(found)) = (outcome.ended.is_success(), &outcome.tempering) {
+        let floor = floor::floor(model, &settings, interrupt::control);
+        findings.extend(of_floor(found.log_z, found.log_z_se, floor));
+    }
     let printed = outcome.tempering.map(|tempering| Printed {
         log_z: tempering.log_z,
         log_z_se: tempering.log_z_se,

@@ -7,6 +7,7 @@ mod series;
 mod warmup;
 
 use crate::arguments::ReportArguments;
+use crate::export::{cannot_write, check_free};
 use crate::failure::{Failure, Finish};
 use crate::out;
 use page::Page;
@@ -24,16 +25,11 @@ use std::path::PathBuf;
 pub fn run(arguments: &ReportArguments) -> Result<Finish, Failure> {
     out::goes_elsewhere(true);
     let path = arguments.out.clone().unwrap_or_else(|| beside(&arguments.run));
-    if path.exists() && !arguments.force {
-        return Err(Failure::Failed(format!(
-            "{} exists already: --force replaces it, --out names another file",
-            path.display()
-        )));
-    }
+    check_free(&path, arguments.force)?;
     let stored = Stored::open(&arguments.run)?;
     let html = page_of(&stored)?;
     atomic_write(&path, html.as_bytes(), Durability::Now)
-        .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
+        .map_err(|error| cannot_write(&path, &error))?;
     let mut out = out::stdout();
     writeln!(out, "report in {}", path.display())?;
     Ok(Finish::Complete)

@@ -1,7 +1,7 @@
 //! `saltus sample`: one run of one sampler, summed up.
 
 use crate::arguments::SampleArguments;
-use crate::export::{check_free, prints_a_file};
+use crate::export::{check_free_or_stdout, prints_a_file};
 use crate::failure::{Failure, Finish};
 use crate::job::{Config, Destination, Job};
 use crate::marginals::SampledMarginals;
@@ -25,6 +25,7 @@ use saltus::{
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::time::Instant;
 
 /// Samples and prints.
 pub fn run(arguments: SampleArguments) -> Result<Finish, Failure> {
@@ -48,7 +49,14 @@ impl Sampling<'_> {
     fn go(self, Built { title, model }: Built) -> Result<Finish, Failure> {
         let Self { job, arguments } = self;
         interrupt::listen();
-        let job = job.chosen(&model)?.suited(&model, arguments).of_part(&model)?;
+        let began = Instant::now();
+        let Some(job) = job.chosen(&model, began) else {
+            say(
+                "saltus: stopped while samplers were tried, before the first draw; --sampler names one at once",
+            );
+            return Ok(Finish::Early);
+        };
+        let job = job.suited(&model, arguments).of_part(&model)?;
         let (settings, space) = (&job.settings, model.shown_space());
         settings.suits(&model).map_err(saltus::RunError::from)?;
         settings.check(&settings.sampler.traits(model.space()))?;
@@ -58,7 +66,7 @@ impl Sampling<'_> {
         }
         let existing = arguments.store.existing();
         let force = arguments.store.force;
-        arguments.mar.as_ref().map_or(Ok(()), |path| check_free(path, force))?;
+        arguments.mar.as_ref().map_or(Ok(()), |path| check_free_or_stdout(path, force))?;
         let rungs = arguments.temper.keep_rungs.as_ref();
         rungs.map_or(Ok(()), |path| ladder::check(path, settings, force))?;
         let mosaic = arguments
@@ -75,6 +83,7 @@ impl Sampling<'_> {
         let mut run = Run::new(&model, settings.clone())
             .first_chain(job.first_chain())
             .after(Seconds { trials: job.trials.as_secs_f64(), ..Seconds::default() })
+            .since(began)
             .observe_as_usual()
             .monitor(|progress| view.show(progress));
         if job.config.marginals {
@@ -106,19 +115,9 @@ impl Sampling<'_> {
         }
         let given = job.config.given().evidence;
         let per_site = arguments.per_site.then(|| per_site::judge(&job, &outcome)).transpose()?;
-        if let (Some(path), Some(mosaic)) = (&arguments.mosaic, mosaic) {
-            let states = outcome.last_states.concat();
-            mosaic.of_states(&states, outcome.space.values()).write(path, existing)?;
-        }
         let marginals = outcome
             .observed::<Marginals>(MARGINALS)
             .map(|table| SampledMarginals::new(table, &outcome.space, &given));
-        if let (Some(path), Some(marginals)) = (&arguments.mar, &marginals) {
-            marginals.write_uai(path, arguments.store.force)?;
-        }
-        if let Some(path) = rungs {
-            ladder::write(path, &outcome, force)?;
-        }
         if json {
             let out = job.folder().map(|path| path.display().to_string());
             let stopped_by = outcome.ended.rule();
@@ -129,14 +128,14 @@ impl Sampling<'_> {
                 stopped_by,
                 best: outcome.observed::<Best>(BEST).and_then(|best| best.first()),
                 best_states: outcome.observed::<Best>(BEST_STATES),
-                marginals: marginals.filter(|_| arguments.marginals),
+                marginals: marginals.as_ref().filter(|_| arguments.marginals),
                 per_site,
                 choice: job.config.choice.as_ref(),
                 out,
             })?;
         } else if !is_printed {
             let mut above = text(&summary, per_site.as_deref());
-            if let Some(marginals) = marginals.filter(|_| arguments.marginals) {
+            if let Some(marginals) = marginals.as_ref().filter(|_| arguments.marginals) {
                 above += &format!("{}\n", marginals.words());
             }
             if let Some(best) = outcome.observed::<Best>(BEST_STATES) {
@@ -152,6 +151,15 @@ impl Sampling<'_> {
             };
             print(&format!("{above}{picture}{below}"))?;
         }
+        // What was drawn is told even if not everything can be written.
+        let mosaic = arguments.mosaic.as_ref().zip(mosaic).map_or(Ok(()), |(path, mosaic)| {
+            let states = outcome.last_states.concat();
+            mosaic.of_states(&states, outcome.space.values()).write(path, existing)
+        });
+        let marginals = (arguments.mar.as_ref().zip(marginals.as_ref()))
+            .map_or(Ok(()), |(path, marginals)| marginals.write_uai(path, force));
+        let rungs = rungs.map_or(Ok(()), |path| ladder::write(path, &outcome, force));
+        mosaic.and(marginals).and(rungs)?;
         if matches!(outcome.ended, Ended::Failed { .. }) {
             say(&format!("saltus: {}", outcome.ended));
         }
@@ -196,7 +204,7 @@ struct Printed<'a> {
     best_states: Option<&'a Vec<BestState>>,
     /// Marginals and their errors, if they were asked for.
     #[serde(flatten)]
-    marginals: Option<SampledMarginals>,
+    marginals: Option<&'a SampledMarginals>,
     /// What ended the run: draws, until-ess, until-rhat, time-limit, interrupt or failure.
     stopped_by: &'static str,
     /// Every site, if that was asked.

@@ -1,7 +1,7 @@
 //! `saltus scan`: energy, specific heat, magnetisation and what else is observed at many temperatures, from one ladder.
 
 use crate::arguments::{BetaRange, ScanArguments, existing, ladder_settings};
-use crate::export::{check_free, prints_a_file, put};
+use crate::export::{check_free_or_stdout, prints_a_file, put};
 use crate::failure::{Failure, Finish};
 use crate::model::{self, Context, build};
 use crate::number::with_error;
@@ -24,8 +24,9 @@ use std::io::Write as _;
 /// Scans and prints.
 pub fn run(arguments: &ScanArguments) -> Result<Finish, Failure> {
     let is_printed = prints_a_file(&arguments.csv, arguments.run.json)?;
-    crate::out::goes_elsewhere(arguments.csv.is_some() && !is_printed);
-    arguments.csv.as_ref().map_or(Ok(()), |path| check_free(path, arguments.force))?;
+    let writes_csv = arguments.csv.is_some() && !is_printed;
+    crate::out::goes_elsewhere(writes_csv || !arguments.plot.is_empty());
+    arguments.csv.as_ref().map_or(Ok(()), |path| check_free_or_stdout(path, arguments.force))?;
     for path in &arguments.plot {
         plot::check_name(path, existing(arguments.force))?;
     }
@@ -208,28 +209,27 @@ impl Scanning<'_> {
             .into_iter()
             .map(|beta| row(beta, sites, &columns, &reweighting))
             .collect();
-        if !arguments.plot.is_empty() {
-            let svg = curves(&title.words, &rows, &columns);
-            for path in &arguments.plot {
-                plot::write(&svg, path, existing(arguments.force))?;
-            }
-        }
-        if let Some(path) = &arguments.csv {
-            let text = csv(&rows, &columns);
-            put(path, arguments.force, &text)?;
-        }
-        if is_printed {
-            return Ok(Finish::from(&outcome.ended));
-        }
         let mut out = crate::out::stdout();
         if run.json {
             let printed =
                 Printed { model: title.name, sites: space.sites(), rows: &rows, tempering };
             serde_json::to_writer_pretty(&mut out, &printed)?;
             writeln!(out)?;
-        } else {
+        } else if !is_printed {
             writeln!(out, "{}", table(&rows, &columns))?;
             write!(out, "{}", wrap(&ladder::sentence(tempering), "", ""))?;
+        }
+        out.flush()?;
+        // What was found is told even if it cannot be written.
+        if let Some(path) = &arguments.csv {
+            let text = csv(&rows, &columns);
+            put(path, arguments.force, &text)?;
+        }
+        if !arguments.plot.is_empty() {
+            let svg = curves(&title.words, &rows, &columns);
+            for path in &arguments.plot {
+                plot::write(&svg, path, existing(arguments.force))?;
+            }
         }
         Ok(Finish::from(&outcome.ended))
     }

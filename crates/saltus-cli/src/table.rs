@@ -71,7 +71,9 @@ pub fn of_run(summary: &Summary) -> String {
         ),
     );
     row("summary", seconds(summary.seconds.summary), "of all that was drawn".to_owned());
-    if let Some(scouts) = summary.scouts.as_ref().filter(|_| summary.seconds.scouts > 0.0) {
+    if let Some(scouts) = summary.scouts.as_ref().filter(|scouts| scouts.sent > 0)
+        && summary.seconds.scouts > 0.0
+    {
         let words = format!("{} short chains from other starts", scouts.sent);
         row("scouts", seconds(summary.seconds.scouts), words);
     }

@@ -179,21 +179,24 @@ impl Finished {
 
 /// What was found, and what to do about it, in the terms of the Python package.
 fn sentence(finding: &Finding) -> String {
-    let words = |advice: Advice| match advice {
-        Advice::Chains(chains) => format!("chains={chains}"),
-        Advice::Warmup(steps) => format!("warmup={steps}"),
-        Advice::LongerWarmup => "a longer warmup".to_owned(),
-        Advice::Draws => "more draws".to_owned(),
-        Advice::Thin => "a larger thin".to_owned(),
-        Advice::SmallerScale => "a smaller scale".to_owned(),
-        Advice::Sampler => "another sampler".to_owned(),
-        Advice::Compare => "another sampler with saltus.compare".to_owned(),
-        Advice::Observe => "an observable of your own".to_owned(),
-        // Whatever else may help is about other commands.
-        _ => String::new(),
+    let words = |advice: Advice| {
+        Some(match advice {
+            // What Python has no way to ask for.
+            Advice::Temperatures | Advice::LadderForLogZ => return None,
+            Advice::Temper => "temper=\"auto\"".to_owned(),
+            Advice::Rungs => "temper=\"auto\", or more rungs".to_owned(),
+            Advice::Chains(chains) => format!("chains={chains}"),
+            Advice::Warmup(steps) => format!("warmup={steps}"),
+            Advice::LongerWarmup => "a longer warmup".to_owned(),
+            Advice::Draws => "more draws".to_owned(),
+            Advice::Thin => "a larger thin".to_owned(),
+            Advice::SmallerScale => "a smaller scale".to_owned(),
+            Advice::Sampler => "another sampler".to_owned(),
+            Advice::Compare => "another sampler with saltus.compare".to_owned(),
+            Advice::Observe => "an observable of your own".to_owned(),
+        })
     };
-    let advice: Vec<String> = finding.advice().into_iter().map(words).collect();
-    let advice: Vec<String> = advice.into_iter().filter(|words| !words.is_empty()).collect();
+    let advice: Vec<String> = finding.advice().into_iter().filter_map(words).collect();
     match advice.is_empty() {
         true => finding.to_string(),
         false => format!("{finding}; try {}", advice.join(", or ")),

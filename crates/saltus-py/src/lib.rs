@@ -14,7 +14,7 @@ mod run;
 mod stored;
 
 use numpy::PyReadonlyArray2;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use saltus::Control;
 
@@ -59,7 +59,13 @@ fn choose(
 ) -> PyResult<(String, String)> {
     let settings: saltus::Settings = serde_json::from_str(settings).map_err(invalid)?;
     let model = model.clamped(&evidence).map_err(|error| errors::of_model(&error))?;
-    let choice = py.detach(|| saltus::choose::choose(&model, &settings));
+    let choice = py.detach(|| {
+        saltus::choose::choose(&model, &settings, || {
+            let interrupted = Python::attach(|py| py.check_signals().is_err());
+            if interrupted { Control::Stop } else { Control::Continue }
+        })
+    });
+    let choice = choice.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
     let chosen = serde_json::to_string(&choice.applied(settings)).map_err(invalid)?;
     Ok((chosen, serde_json::to_string(&choice).map_err(invalid)?))
 }

@@ -170,9 +170,9 @@ impl<'a, M: Model> Ais<'a, M> {
         self
     }
 
-    /// Also goes back from states that so many chains find from each of three places far from the base: the least
-    /// values, the largest, and uniform draws. They are no draws of the model, so log Z in reverse, the largest of
-    /// the three, is no bound; but where it is larger than log Z forward, that misses a part of the mass, or the
+    /// Also goes back from states that so many chains find from each of some places far from the base: the least
+    /// values, the largest, uniform draws, and [places](Model::places) that the model knows. They are no draws of the model, so log Z in reverse, the largest of
+    /// them, is no bound; but where it is larger than log Z forward, that misses a part of the mass, or the
     /// temperatures are too few.
     ///
     /// ```
@@ -189,8 +189,7 @@ impl<'a, M: Model> Ais<'a, M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn look_back(mut self, chains: usize) -> Self {
-        self.starts = starts::far_from_home(self.model, self.settings.seed, chains);
-        self.groups = starts::PLACES;
+        (self.starts, self.groups) = starts::far_from_home(self.model, self.settings.seed, chains);
         self.settling = (self.settings.temperatures / 10).clamp(20, 500);
         self
     }

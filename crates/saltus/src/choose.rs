@@ -8,6 +8,7 @@ mod trials;
 mod worth;
 
 use crate::balancing::Balancing;
+use crate::control::Control;
 use crate::model::Model;
 use crate::run::Settings;
 use crate::sampler::{Method, Sampler};
@@ -20,6 +21,8 @@ const SHARE: f64 = 0.05;
 /// Counted nanoseconds that all trials together take at least, which nobody notices, and at most, however long the run: nobody should wait for a
 /// choice.
 const WORK: (f64, f64) = (5e7, 2e9);
+/// Share of the time limit of a run, counted too.
+const SHARE_OF_LIMIT: f64 = 0.1;
 /// Models of more sites are not tried: their likeliest sampler is taken.
 const MOST_SITES: usize = 1 << 17;
 /// Rounds of trials take equal parts of the work, and what is left is for a ladder. So many of the best go on to each, and with them the
@@ -64,18 +67,23 @@ pub struct Trial {
 }
 
 /// Chooses a sampler, and a ladder where it helps, for a run of a model with these settings, whose own sampler is not read.
-/// A trial that fails counts for nothing: the run will say what is wrong.
+/// A trial that fails counts for nothing: the run will say what is wrong. `monitor` is asked several times a second; nothing
+/// comes back if it says to stop.
 ///
 /// ```
-/// use saltus::{Lattice, Method, Pairwise, Settings, choose};
+/// use saltus::{Control, Lattice, Method, Pairwise, Settings, choose};
 /// let magnet = Pairwise::ising_lattice(Lattice::periodic(16, 16)?, 0.5, vec![0.0; 256])?;
-/// let choice = choose::choose(&magnet, &Settings::default());
+/// let choice = choose::choose(&magnet, &Settings::default(), || Control::Continue).unwrap();
 /// assert_eq!(choice.sampler.method, Method::Sw);
 /// let settings = choice.applied(Settings::default());
 /// assert_eq!(settings.sampler, choice.sampler);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
+pub fn choose<M: Model>(
+    model: &M,
+    settings: &Settings,
+    monitor: impl Fn() -> Control + Sync,
+) -> Option<Choice> {
     let suitable = candidates(model, settings);
     // Where nothing moves a ladder, the run will say so of what suits the model itself.
     let alone = || candidates(model, &Settings { temper: None, ..settings.clone() });
@@ -85,12 +93,12 @@ pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
     // The rungs of a ladder are moved by what suits all of them; no trial at one tells.
     let is_large = model.space().sites() > MOST_SITES;
     if suitable.len() <= 1 || settings.temper.is_some() || is_large {
-        return plain(likeliest);
+        return Some(plain(likeliest));
     }
-    let mut trials = Trials::new(model, settings, &likeliest);
+    let mut trials = Trials::new(model, settings, &likeliest, &monitor);
     let mut field = trials.affordable(suitable);
     if field.len() < 2 {
-        return plain(likeliest);
+        return Some(plain(likeliest));
     }
     let mut seen: Vec<Tried> = Vec::new();
     let mut best = None;
@@ -105,6 +113,9 @@ pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
             field.extend(stuck.take(2).map(gentler));
         }
         let mut tried = trials.round(number, &field);
+        if trials.were_stopped() {
+            return None;
+        }
         tried.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
         field = tried.iter().map(|one| one.sampler.clone()).collect();
         seen.retain(|earlier| !field.contains(&earlier.sampler));
@@ -123,8 +134,11 @@ pub fn choose<M: Model>(model: &M, settings: &Settings) -> Choice {
         temper = (is_closer && ladder.worth() > best.worth()).then(Temper::default);
         seen.push(ladder);
     }
+    if trials.were_stopped() {
+        return None;
+    }
     let trials = seen.into_iter().map(|one| one.trial).collect();
-    Choice { sampler: best.map_or(likeliest, |best| best.sampler), temper, trials }
+    Some(Choice { sampler: best.map_or(likeliest, |best| best.sampler), temper, trials })
 }
 
 impl Choice {
@@ -176,4 +190,28 @@ fn candidates<M: Model>(model: &M, settings: &Settings) -> Vec<Sampler> {
     let mut found: Vec<(usize, Sampler)> = Method::ALL.iter().rev().filter_map(of).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, sampler)| sampler).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::lattice::Lattice;
+    use crate::model::pairwise::Pairwise;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn trials_stop_when_they_are_told_and_are_the_same_if_not() {
+        let lattice = Lattice::periodic(8, 8).unwrap();
+        let model = Pairwise::ising_lattice(lattice, 0.3, vec![0.0; 64]).unwrap();
+        let settings = Settings::default();
+        assert_eq!(choose(&model, &settings, || Control::Stop), None);
+        let asked = AtomicUsize::new(0);
+        let later = || match asked.fetch_add(1, Ordering::Relaxed) {
+            0..3 => Control::Continue,
+            _ => Control::Stop,
+        };
+        assert_eq!(choose(&model, &settings, later), None);
+        let patient = || choose(&model, &settings, || Control::Continue).unwrap();
+        assert_eq!(patient(), patient());
+    }
 }

@@ -1,6 +1,6 @@
 //! Files that are never seen half-written.
 
-use std::fs::Permissions;
+use std::fs::{FileType, OpenOptions, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
@@ -21,6 +21,68 @@ pub enum Existing {
     Replace,
     /// It stays, and putting another there fails.
     Keep,
+}
+
+/// What stands at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Occupant {
+    Nothing,
+    File,
+    /// A pipe or a device of characters, which is written to and never replaced; also behind a link.
+    Stream,
+}
+
+/// What stands there, without following links; fails with a sentence where nothing can be written.
+fn occupant(path: &Path) -> io::Result<Occupant> {
+    let found = match path.symlink_metadata() {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Occupant::Nothing),
+        Err(error) => return Err(error),
+    };
+    // A link that leads nowhere is still a link.
+    let behind = path.metadata().map_or(found, |metadata| metadata.file_type());
+    let refused = |what: &str| Err(io::Error::other(format!("it is {what}: name a file")));
+    if is_stream(behind) {
+        return Ok(Occupant::Stream);
+    }
+    match found {
+        found if found.is_file() => Ok(Occupant::File),
+        found if found.is_symlink() => refused("a link"),
+        found if found.is_dir() => refused("a folder"),
+        _ => refused("neither a file nor a pipe"),
+    }
+}
+
+#[cfg(unix)]
+fn is_stream(kind: FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_fifo() || kind.is_char_device()
+}
+
+#[cfg(not(unix))]
+fn is_stream(_: FileType) -> bool {
+    false
+}
+
+/// Fails if something is in the way of a file, or if none could be put there. Only files are ever replaced; what leads to a
+/// pipe or a device of characters is written to.
+///
+/// ```
+/// use saltus::files::{Existing, check_free};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("numbers.txt");
+/// check_free(&path, Existing::Keep)?;
+/// std::fs::write(&path, "1 2 3")?;
+/// assert_eq!(check_free(&path, Existing::Keep).unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+/// check_free(&path, Existing::Replace)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn check_free(path: &Path, existing: Existing) -> io::Result<()> {
+    match occupant(path)? {
+        Occupant::Stream => Ok(()),
+        Occupant::File if existing == Existing::Keep => Err(io::ErrorKind::AlreadyExists.into()),
+        Occupant::File | Occupant::Nothing => Draft::new(path).map(drop),
+    }
 }
 
 /// How the names of files end that are not in place yet.
@@ -47,6 +109,7 @@ pub(crate) const RANDOM: usize = 12;
 pub struct Draft {
     file: NamedTempFile,
     target: PathBuf,
+    occupant: Occupant,
 }
 
 impl Draft {
@@ -57,12 +120,23 @@ impl Draft {
         if let Some(permissions) = permissions() {
             builder.permissions(permissions);
         }
-        Ok(Self { file: builder.tempfile_in(folder_of(path))?, target: path.to_owned() })
+        let occupant = occupant(path)?;
+        let file = match occupant {
+            // Beside a pipe nothing need be writable.
+            Occupant::Stream => builder.tempfile()?,
+            Occupant::File | Occupant::Nothing => builder.tempfile_in(folder_of(path))?,
+        };
+        Ok(Self { file, target: path.to_owned(), occupant })
     }
 
-    /// Puts it in place.
+    /// Puts it in place, or into the pipe that is there.
     pub fn put(self, durability: Durability, existing: Existing) -> io::Result<()> {
-        let Self { file, target } = self;
+        let Self { mut file, target, occupant } = self;
+        if occupant == Occupant::Stream {
+            file.rewind()?;
+            let mut stream = OpenOptions::new().write(true).open(&target)?;
+            return io::copy(&mut file, &mut stream).map(drop);
+        }
         if durability == Durability::Now {
             file.as_file().sync_all()?;
         }
@@ -134,13 +208,7 @@ pub fn put_bytes(
 
 /// Fails if no file could be put there.
 pub fn check_writable(path: &Path) -> io::Result<()> {
-    // A name may be too long though that of its draft is not.
-    if let Err(error) = path.symlink_metadata()
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(error);
-    }
-    Draft::new(path).map(drop)
+    check_free(path, Existing::Replace)
 }
 
 /// Waits until the disk knows which files a folder has.
@@ -186,6 +254,40 @@ mod tests {
         assert_eq!(fs::read(folder.path().join("y.partial")).unwrap(), b"also mine");
         assert!(folder.path().join("x.partial").is_symlink());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+    }
+
+    #[test]
+    fn only_files_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, file, pipe] = ["link", "file", "pipe"].map(|name| folder.path().join(name));
+        // A link that leads nowhere, and one that leads to a file.
+        for target in ["nowhere", "file"] {
+            fs::write(&file, "mine").unwrap();
+            symlink(target, &link).unwrap();
+            for existing in [Existing::Keep, Existing::Replace] {
+                assert!(check_free(&link, existing).is_err());
+                assert!(put_bytes(&link, b"1", Durability::Now, existing).is_err());
+            }
+            assert!(link.is_symlink() && fs::read(&file).unwrap() == b"mine");
+            fs::remove_file(&link).unwrap();
+        }
+        assert!(check_free(folder.path(), Existing::Replace).is_err());
+        // What leads to a device is written to, and stays.
+        symlink("/dev/null", &link).unwrap();
+        for place in [&link, Path::new("/dev/null")] {
+            check_free(place, Existing::Keep).unwrap();
+            put_bytes(place, b"1", Durability::Now, Existing::Replace).unwrap();
+            assert!(is_stream(fs::metadata(place).unwrap().file_type()));
+        }
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let read = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).unwrap()
+        });
+        atomic_write(&pipe, b"1 2 3", Durability::Now).unwrap();
+        assert_eq!(read.join().unwrap(), b"1 2 3");
+        assert!(is_stream(fs::symlink_metadata(&pipe).unwrap().file_type()));
     }
 
     #[test]

@@ -6,11 +6,11 @@
 mod evidence;
 mod words;
 
-pub(crate) use evidence::{Evidence, fewest, largest_rhat};
+pub(crate) use evidence::{Evidence, fewest, judged, largest_rhat};
 pub use evidence::{of_annealing, of_ladder};
 pub use words::{is_further_distance, plain_name};
 
-use crate::run::Elsewhere;
+use crate::run::{Elsewhere, Unsent};
 use serde::Serialize;
 
 /// Something that deserves attention. Its code for scripts is the name of the variant in kebab-case.
@@ -109,6 +109,22 @@ pub enum Finding {
         /// What shows it.
         by: Elsewhere,
     },
+    /// Another sampler finds another mean of the same observable of the same model.
+    Contradicted {
+        /// The sampler.
+        by: String,
+        /// The observable.
+        observable: String,
+        /// Its mean here.
+        here: f64,
+        /// Its mean there.
+        there: f64,
+    },
+    /// No chains could be sent from other starts: nobody has looked for other modes.
+    Unscouted {
+        /// Why.
+        why: Unsent,
+    },
     /// There is one chain, which cannot tell what others would find.
     OneChain,
     /// Means and errors are rough.
@@ -142,6 +158,13 @@ pub enum Finding {
         chains: usize,
         /// How many they are worth.
         effective: f64,
+    },
+    /// log Z is below what the surroundings of a place hold by themselves.
+    MissedMass {
+        /// What was found.
+        log_z: f64,
+        /// What it is at least.
+        at_least: f64,
     },
     /// Annealing back from the model gives more than annealing towards it: mass was missed.
     DirectionsApart {
@@ -186,9 +209,8 @@ pub enum Disagreement {
     },
 }
 
-/// What may help, to be said in the terms of whoever tells it.
+/// What may help, to be said in the terms of whoever tells it: who does must know them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Advice {
     /// So many chains.
     Chains(usize),
@@ -253,18 +275,24 @@ pub enum Assurance {
 }
 
 impl Finding {
-    /// Whether it says that chains do not agree, so that what their draws are worth is not known.
+    /// Whether it says that chains do not agree, with each other or with what is known otherwise, so that what their draws
+    /// are worth is not known.
     pub fn voids_effective_draws(&self) -> bool {
         matches!(
             self,
-            Self::Stuck { .. } | Self::Frozen { .. } | Self::Disagree { .. } | Self::TooSlow { .. }
+            Self::Stuck { .. }
+                | Self::Frozen { .. }
+                | Self::Disagree { .. }
+                | Self::TooSlow { .. }
+                | Self::Asymmetric { .. }
+                | Self::Elsewhere { .. }
+                | Self::Contradicted { .. }
         )
     }
 
     /// Whether it says that a part of the states was not seen.
     pub(crate) fn is_partial(&self) -> bool {
-        matches!(self, Self::Incomplete { .. } | Self::Asymmetric { .. })
-            || self.voids_effective_draws()
+        matches!(self, Self::Incomplete { .. }) || self.voids_effective_draws()
     }
 
     /// What may help, the first thing first.
@@ -278,13 +306,17 @@ impl Finding {
             Self::Disagree { .. } | Self::Elsewhere { .. } | Self::Asymmetric { .. } => {
                 vec![Advice::Temper, Advice::Compare]
             }
+            Self::Contradicted { .. } => vec![Advice::Temper, Advice::Draws],
             Self::TooSlow { .. } => vec![Advice::Compare, Advice::Thin],
+            Self::Unscouted { why: Unsent::TimeLimit | Unsent::Interrupted } => Vec::new(),
+            Self::Unscouted { .. } => vec![Advice::Draws, Advice::Temper],
             Self::OneChain => vec![Advice::Chains(4)],
             Self::TooFewDraws { .. } => vec![Advice::Draws, Advice::Compare],
             Self::Barrier { .. } => vec![Advice::Rungs, Advice::LongerWarmup],
             Self::Exploration { .. } => vec![Advice::Sampler, Advice::Thin],
             Self::UnequalWeights { .. } => vec![Advice::Temperatures, Advice::LadderForLogZ],
             Self::DirectionsApart { .. } => vec![Advice::LadderForLogZ, Advice::Temperatures],
+            Self::MissedMass { .. } => vec![Advice::LongerWarmup, Advice::Sampler],
             Self::Incomplete { .. } | Self::Acceptance { .. } => Vec::new(),
         }
     }
@@ -304,8 +336,11 @@ impl Finding {
             Self::TooSlow { .. } => "too-slow",
             Self::Asymmetric { .. } => "asymmetric",
             Self::Elsewhere { .. } => "elsewhere",
+            Self::Contradicted { .. } => "contradicted",
+            Self::Unscouted { .. } => "unscouted",
             Self::OneChain => "one-chain",
             Self::UnequalWeights { .. } => "unequal-weights",
+            Self::MissedMass { .. } => "missed-mass",
             Self::DirectionsApart { .. } => "directions-apart",
             Self::Barrier { .. } => "barrier",
             Self::Exploration { .. } => "exploration",

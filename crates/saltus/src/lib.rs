@@ -80,6 +80,7 @@ pub mod exact;
 #[doc(hidden)]
 pub mod files;
 mod finding;
+pub mod floor;
 pub mod kernel;
 #[doc(hidden)]
 pub mod math;
@@ -158,7 +159,7 @@ pub use finding::{
     AcceptanceCause, Advice, Assurance, Disagreement, Finding, is_further_distance, of_annealing,
     of_ladder, plain_name,
 };
-pub use run::{Elsewhere, Scouts};
+pub use run::{Elsewhere, Scouts, Unsent};
 pub use summary::{ObservableSummary, Summary};
 
 /// The examples of the READMEs and of the book are tests.

@@ -229,6 +229,13 @@ pub trait Model: Send + Sync {
         }
     }
 
+    /// States in places that may have mass and that chains would not come to by themselves, if the model knows any; the best
+    /// first. From there it is looked whether a run, or an estimate of log Z, has missed something.
+    fn places(&self, rng: &mut ChainRng) -> Vec<Vec<u8>> {
+        let _ = rng;
+        Vec::new()
+    }
+
     /// Draws a state to start from that has these values at the sites where one is known; there may be
     /// fewer of them than sites.
     fn complete(&self, rng: &mut ChainRng, known: &[Option<u8>], state: &mut [u8]) {

@@ -14,7 +14,7 @@ mod stop;
 pub use checkpoint::Checkpoint;
 pub use outcome::Outcome;
 pub use pilot::pilot;
-pub use scouted::{Elsewhere, Scouts};
+pub use scouted::{Elsewhere, Scouts, Unsent};
 pub use settings::{RunError, Settings};
 
 use crate::base::Base;
@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Draws from a model.
 ///
@@ -172,6 +172,8 @@ pub struct Run<'a, M: Model> {
     checkpoint_every: Duration,
     resumed: Option<Checkpoint>,
     seconds: Seconds,
+    /// When its time began, if before it did.
+    began: Option<Instant>,
 }
 
 /// Name of the mean spin among the observables.
@@ -282,6 +284,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             checkpoint_every: CHECKPOINT_EVERY,
             resumed: None,
             seconds: Seconds::default(),
+            began: None,
         }
     }
 
@@ -414,6 +417,12 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         self
     }
 
+    /// Counts the time limit from then, where something was done for the run before it.
+    pub fn since(mut self, began: Instant) -> Self {
+        self.began = Some(began);
+        self
+    }
+
     /// Runs the chains and keeps their draws in memory.
     pub fn go(self) -> Result<Outcome, RunError> {
         let mut trace = Trace::new(self.keep_states);
@@ -512,7 +521,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             sink,
             checkpoint_every: self.checkpoint_every,
             fingerprint,
-            pace: Pace::new(self.settings.time_limit),
+            pace: Pace::new(self.settings.time_limit, self.began),
             steps: 0,
             rounds: Vec::new(),
             scale: None,
@@ -522,6 +531,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             rungs: None,
             log_z_offset,
             symmetric: self.model.is_symmetric(),
+            summed_sites: None,
         };
         if let Some(checkpoint) = &self.resumed {
             driver.restore(checkpoint)?;
@@ -550,6 +560,15 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let steps = results.iter().map(|chain| chain.sums.steps as f64).sum::<f64>().max(1.0);
         let per_step =
             |total: fn(&ChainResult) -> f64| results.iter().map(total).sum::<f64>() / steps;
+        let [acceptance, changed, evaluations] = [
+            per_step(|chain| chain.sums.acceptance),
+            per_step(|chain| chain.sums.changed),
+            per_step(|chain| chain.sums.evaluations),
+        ];
+        let stuck = (0..results.len()).filter(|chain| results[*chain].sums.changed == 0.0);
+        let stuck = stuck.collect();
+        let (last_states, own_states): (Vec<_>, Vec<_>) =
+            results.into_iter().map(|chain| (chain.state, chain.own)).unzip();
         Ok(Outcome {
             settings: self.settings.clone(),
             space: shown,
@@ -560,14 +579,16 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             scouts: None,
             threads: workers.threads(),
             scale: driver.scale,
-            acceptance: per_step(|chain| chain.sums.acceptance),
+            acceptance,
             warmup: std::mem::take(&mut driver.rounds),
-            stuck: (0..results.len()).filter(|chain| results[*chain].sums.changed == 0.0).collect(),
-            sites_changed_per_step: per_step(|chain| chain.sums.changed),
-            evaluations_performed_per_step: per_step(|chain| chain.sums.evaluations),
+            stuck,
+            sites_changed_per_step: changed,
+            evaluations_performed_per_step: evaluations,
             seconds: driver.seconds,
-            sites: driver.sites(),
-            last_states: results.into_iter().map(|chain| chain.state).collect(),
+            sites: driver.summed_sites.take(),
+            last_states,
+            own_states,
+            deadline: driver.pace.limit,
             trace: Trace::default(),
             ended,
             observed,

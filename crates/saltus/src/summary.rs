@@ -6,7 +6,7 @@ use crate::control::Seconds;
 use crate::draws::sink::SITES_CHANGED;
 use crate::draws::sites::SiteCounts;
 use crate::draws::trace::{Trace, WEIGHT};
-use crate::finding::{Advice, Assurance, Evidence, Finding, fewest, largest_rhat};
+use crate::finding::{Advice, Assurance, Evidence, Finding, fewest, judged, largest_rhat};
 use crate::kernel::solver::Solver;
 use crate::kernel::{Kind, ScaleUnit};
 use crate::model::Model;
@@ -182,6 +182,9 @@ fn judge(chains: &[Vec<f64>], weights: Option<&[Vec<f64>]>) -> Diagnosis {
     }
 }
 
+/// Standard errors between the means of two samplers that contradict each other.
+const CONTRADICTION: f64 = 5.0;
+
 /// Name of −log π among the observables, up to a constant what physicists call energy.
 pub const ENERGY: &str = "energy";
 
@@ -292,12 +295,15 @@ impl Summary {
             tempering: outcome.tempering.clone(),
             ess: EssOverChains { mean: ess.mean, min: ess.min, sd: ess.sd },
         };
-        summary.heed(outcome.scouts.clone());
+        if let Some(scouts) = outcome.scouts.clone() {
+            summary.heed(scouts);
+        }
         summary
     }
 
     /// Sends scouts from other starts, a part of the run's time, to look for a place that no chain came to; a finding
-    /// if there is one. Nothing where the chains themselves show that they have not seen everything.
+    /// if there is one, or if they could not be sent and nothing else was found. Nothing where the chains themselves show
+    /// that they have not seen everything, and none on ladders of temperatures.
     ///
     /// ```
     /// use saltus::{Control, Lattice, Pairwise, Run, Sampler, Settings, Summary};
@@ -324,7 +330,7 @@ impl Summary {
         let scouts = Scouts::send(model, outcome, self, monitor);
         let took = began.elapsed().as_secs_f64();
         self.wait(|seconds| seconds.scouts = took);
-        self.heed(scouts);
+        self.heed(scouts.unwrap_or_else(Scouts::unsent));
     }
 
     /// Adds time that was waited for: what draws are worth per second is of all of it.
@@ -354,13 +360,69 @@ impl Summary {
         finding.advice().into_iter().filter_map(fits).collect()
     }
 
-    /// Takes in what scouts came to.
-    fn heed(&mut self, scouts: Option<Scouts>) {
-        if let Some(Scouts { sent, elsewhere, by: Some(by) }) = &scouts {
-            let (scouts, of, by) = (*elsewhere, *sent, by.clone());
-            self.findings.insert(0, Finding::Elsewhere { scouts, of, by });
-            self.converged = false;
+    /// Takes in what scouts came to, or why there are none.
+    fn heed(&mut self, scouts: Scouts) {
+        let Scouts { sent: of, elsewhere, by, unsent } = scouts.clone();
+        if let Some(by) = by {
+            self.add(Finding::Elsewhere { scouts: elsewhere, of, by });
         }
-        self.scouts = scouts;
+        // Whatever else was found says already that not everything may have been seen.
+        if let Some(why) = unsent.filter(|why| why.leaves_open() && self.findings.is_empty()) {
+            self.add(Finding::Unscouted { why });
+        }
+        self.scouts = Some(scouts);
+    }
+
+    /// Adds what the run alone does not show, to be heard first.
+    fn add(&mut self, finding: Finding) {
+        if finding.voids_effective_draws() {
+            self.ess_per_evaluation = None;
+            self.ess_per_second = None;
+            self.ess_of_all_chains_per_second = None;
+            self.effective_draws_per_second = None;
+            self.effective_draws_per_evaluation = None;
+        }
+        self.findings.insert(0, finding);
+        self.converged = false;
+    }
+
+    /// Compares the means of runs of one model by several samplers, which must be the same: a finding for every run that
+    /// another contradicts by more than their errors. Which of the two is right is not known.
+    pub fn confront(runs: &mut [Self]) {
+        let contradicted: Vec<Option<Finding>> =
+            runs.iter().map(|run| run.contradiction(runs)).collect();
+        for (run, finding) in runs.iter_mut().zip(contradicted) {
+            if let Some(finding) = finding {
+                run.add(finding);
+            }
+        }
+    }
+
+    /// What another run says differently, by most errors.
+    fn contradiction(&self, others: &[Self]) -> Option<Finding> {
+        let mut farthest = CONTRADICTION;
+        let mut found = None;
+        for other in others {
+            for (one, another) in judged(&self.observables)
+                .flat_map(|one| judged(&other.observables).map(move |another| (one, another)))
+                .filter(|(one, another)| one.name == another.name)
+            {
+                let (Some(here), Some(there)) = (one.diagnosis.mean, another.diagnosis.mean) else {
+                    continue;
+                };
+                // Chains that stand still say so themselves.
+                let (Some(error), Some(of_other)) = (one.diagnosis.mcse, another.diagnosis.mcse)
+                else {
+                    continue;
+                };
+                let errors = (here - there).abs() / error.hypot(of_other);
+                if errors > farthest {
+                    farthest = errors;
+                    let (by, observable) = (other.sampler.clone(), one.name.clone());
+                    found = Some(Finding::Contradicted { by, observable, here, there });
+                }
+            }
+        }
+        found
     }
 }

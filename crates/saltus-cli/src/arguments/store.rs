@@ -41,13 +41,13 @@ pub struct StoreArguments {
         value_parser = parse::duration, allow_hyphen_values = true
     )]
     pub checkpoint_every: Option<Duration>,
-    /// Stop before --draws once log π and the Hamming distance are worth N independent draws each
+    /// Stop before --draws once every observable is worth N independent draws of all chains together
     #[arg(
         long, global = true, value_name = "N", help_heading = RUN,
         value_parser = parse::finite, allow_negative_numbers = true
     )]
     pub until_ess: Option<f64>,
-    /// Stop before --draws once the R-hat of both is at most R
+    /// Stop before --draws once the R-hat of every observable is at most R
     #[arg(
         long, global = true, value_name = "R", help_heading = RUN,
         value_parser = parse::finite, allow_negative_numbers = true
@@ -100,6 +100,9 @@ pub struct MergeArguments {
     /// Replace a run that is in the folder already
     #[arg(long)]
     pub force: bool,
+    /// Send no short chains from far starts, to look for places that no chain came to
+    #[arg(long)]
+    pub no_scouts: bool,
 }
 
 /// Write the numbers or the states of a stored run into files

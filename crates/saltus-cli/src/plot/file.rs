@@ -1,6 +1,7 @@
 //! Pictures in files: SVG as it is, or PNG with a font of its own, as machines may have none.
 
 use super::outline::outlined;
+use crate::export::{cannot_write, check_free};
 use crate::failure::Failure;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
@@ -31,21 +32,7 @@ fn format(path: &Path) -> Result<Format, Failure> {
 /// Fails if a picture could not be written under that name, before any work is done.
 pub fn check_name(path: &Path, existing: Existing) -> Result<(), Failure> {
     format(path)?;
-    if existing == Existing::Keep && path.exists() {
-        return Err(Failure::Failed(format!(
-            "{} exists already: --force replaces it",
-            path.display()
-        )));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder {
-        Some(folder) if !folder.is_dir() => Err(Failure::Usage(format!(
-            "cannot write {}: there is no folder {}",
-            path.display(),
-            folder.display()
-        ))),
-        _ => Ok(()),
-    }
+    check_free(path, existing == Existing::Replace)
 }
 
 /// Writes a drawing to a file of the format that its name tells.
@@ -54,8 +41,7 @@ pub fn write(svg: &str, path: &Path, existing: Existing) -> Result<(), Failure> 
         Format::Svg => svg.as_bytes().to_vec(),
         Format::Png => png(svg)?,
     };
-    put_bytes(path, &bytes, Durability::Now, existing)
-        .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
+    put_bytes(path, &bytes, Durability::Now, existing).map_err(|error| cannot_write(path, &error))
 }
 
 fn png(svg: &str) -> Result<Vec<u8>, Failure> {

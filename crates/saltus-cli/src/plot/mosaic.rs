@@ -1,5 +1,6 @@
 //! Pictures of many small images side by side, as PNG files.
 
+use crate::export::cannot_write;
 use crate::failure::Failure;
 use saltus::files::{Durability, Existing, put_bytes};
 use std::path::Path;
@@ -93,11 +94,10 @@ fn slope(weights: &[f32]) -> f32 {
 impl Picture {
     /// Writes it as a PNG file.
     pub fn write(&self, path: &Path, existing: Existing) -> Result<(), Failure> {
-        self.png()
-            .and_then(|bytes| Ok(put_bytes(path, &bytes, Durability::Now, existing)?))
-            .map_err(|error| {
-                Failure::Failed(format!("{}: cannot be written: {error}", path.display()))
-            })
+        let bytes = self.png().map_err(std::io::Error::other);
+        bytes
+            .and_then(|bytes| put_bytes(path, &bytes, Durability::Now, existing))
+            .map_err(|error| cannot_write(path, &error))
     }
 
     /// Its bytes as a PNG file.

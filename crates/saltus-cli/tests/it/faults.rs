@@ -207,3 +207,89 @@ fn a_kill_before_the_first_metadata_leaves_a_folder_that_is_as_good_as_none() {
     assert!(!Path::new(&run).join(".abcdefGHI123.partial").exists());
     assert_eq!(saltus(&format!("export {run} --csv -")).out.lines().count(), 1 + 2 * 50);
 }
+
+#[test]
+fn only_files_are_replaced_and_the_rest_is_known_before_the_work() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let folder = Folder::new();
+    let [run, pipe, link, bars] =
+        ["run", "pipe", "link.uai", "link.svg"].map(|name| folder.path(name));
+    saltus(&format!("sample {SMALL} --out {run}"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let read = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    let ran = saltus(&format!("export {run} --csv {pipe} --force"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(read.join().unwrap().lines().count(), 1 + 2 * 50);
+    assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+    assert_eq!(saltus(&format!("export {run} --csv /dev/null")).code, 0);
+    // Links that lead nowhere.
+    for path in [&link, &bars] {
+        symlink("nowhere", path).unwrap();
+    }
+    for line in [
+        format!("sample {SMALL} --mar {link}"),
+        format!("sample {SMALL} --temper 2 --keep-rungs {link} --force"),
+        format!("compare {SMALL} --samplers gibbs --plot {bars}"),
+        format!("export {run} --csv {link} --force"),
+        format!("log-z {SMALL} --uai {link}"),
+        format!("scan {SMALL} --beta 0.1:0.2:2 --csv {link}"),
+    ] {
+        let ran = saltus(&line);
+        assert_eq!((ran.code, &*ran.out), (1, ""), "{line}: {}", ran.err);
+        assert!(ran.err.contains("it is a link"), "{line}: {}", ran.err);
+    }
+    assert!(Path::new(&link).is_symlink() && !Path::new(&folder.path("nowhere")).exists());
+}
+
+#[test]
+fn what_was_drawn_is_told_even_if_it_cannot_be_written() {
+    let folder = Folder::new();
+    // A folder that goes away during the run.
+    let there = folder.path("there");
+    fs::create_dir(&there).unwrap();
+    let long = "ising --size 4 --chains 2 --warmup 20 --draws 100000000 --time-limit 2s --quiet";
+    let child = start(
+        &format!("sample {long} --sampler gibbs --no-scouts --mar {there}/x"),
+        Stdio::piped(),
+    );
+    std::thread::sleep(Duration::from_millis(700));
+    fs::remove_dir_all(&there).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("cannot write ") && out.contains("magnetisation"), "{out}{err}");
+}
+
+#[test]
+fn stdout_is_no_name_of_a_file() {
+    let folder = Folder::new();
+    let run = folder.path("run");
+    saltus(&format!("sample {SMALL} --out {run} --keep states"));
+    for line in [
+        format!("sample {SMALL} --out -"),
+        format!("report {run} --out -"),
+        format!("export {run} --csv - --states -"),
+        format!("sample {SMALL} --mar -"),
+    ] {
+        let ran = saltus(&line);
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{line}: {}", ran.err);
+    }
+    assert!(!Path::new("-").exists());
+    // Files are written though nobody reads what is said of them.
+    let (model, states) = (folder.path("m.uai"), folder.path("states.npz"));
+    let edges = folder.path("edges.txt");
+    fs::write(&edges, "0 1 0.5\n1 2 0.5\n").unwrap();
+    for (line, left) in [
+        (format!("exact ising --size 2 --draws 5 --states {states}"), &states),
+        (format!("convert {edges} {model} --format edges"), &model),
+    ] {
+        let output = unread(&line);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*errors), (Some(0), ""), "{line}");
+        assert!(Path::new(left).exists(), "{line}");
+    }
+}

@@ -154,3 +154,13 @@ fn a_chain_that_fails_is_named() {
     assert_eq!(ran.json()["runs"][1]["draws"], 50, "the others run all the same");
     assert!(ran.err.contains("saltus: dlmc: chain "), "{}", ran.err);
 }
+
+/// More draws than can be made: samplers are tried for a share of that, but no longer than the limit.
+#[test]
+fn trials_of_samplers_are_within_the_time_limit() {
+    let began = Instant::now();
+    let ran =
+        saltus("sample ising --size 4 --chains 4 --draws 1000000000000 --time-limit 300ms --quiet");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+}

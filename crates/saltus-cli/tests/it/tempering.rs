@@ -257,3 +257,18 @@ fn what_makes_no_sense_is_refused() {
         assert!(ran.err.contains(sentence), "{line}: {}", ran.err);
     }
 }
+
+#[test]
+fn log_z_of_few_hidden_units_is_exact() {
+    // By either layer: the other way round it is the same machine, but for parameters.
+    for (model, way) in [("--visible 9 --hidden 4", "hidden"), ("--visible 9 --hidden 30", "sites")]
+    {
+        let json = summary(&format!("log-z rbm {model}"));
+        assert_eq!((&json["method"], &json["log_z_se"]), (&"exact".into(), &0.0.into()), "{way}");
+        let exact = summary(&format!("exact rbm {model}"))["log_z"].as_f64().unwrap();
+        assert!((json["log_z"].as_f64().unwrap() - exact).abs() < 1e-5 * exact.abs(), "{way}");
+        // Who asks for a ladder gets one.
+        let asked = summary(&format!("log-z rbm {model} --method temper --warmup 200 --draws 200"));
+        assert_eq!(asked["method"], "temper");
+    }
+}

@@ -11,24 +11,31 @@ use crate::space::States;
 use crate::workers::Workers;
 use std::time::Instant;
 
-/// Places that chains begin at: the least values, the largest, and uniform draws.
-pub(super) const PLACES: usize = 3;
+/// Places that chains begin at of any model: the least values, the largest, and uniform draws.
+const PLACES: usize = 3;
+/// Places of the model's own that they begin at besides.
+const OWN_PLACES: usize = 4;
 /// Steps between two looks at the clock and the monitor.
 const PIECE: usize = 5;
 
-/// So many states of each place, one after the other; where one is forbidden, starts of the model stand in.
-pub(super) fn far_from_home<M: Model>(model: &M, seed: u64, chains: usize) -> Vec<u8> {
+/// So many states of each place, one after the other, and the number of places; where one is forbidden, starts of the
+/// model stand in.
+pub(super) fn far_from_home<M: Model>(model: &M, seed: u64, chains: usize) -> (Vec<u8>, usize) {
     let space = model.space();
     let sites = space.sites();
     let mut rng = ChainRng::new(seed, Stream::Annealing(Annealing::Draw, 0));
     let mut cache = model.new_cache(1);
-    let mut states = Vec::with_capacity(PLACES * chains * sites);
-    for place in 0..PLACES {
+    let mut own = model.places(&mut ChainRng::new(seed, Stream::Model));
+    own.truncate(OWN_PLACES);
+    let places = PLACES + own.len();
+    let mut states = Vec::with_capacity(places * chains * sites);
+    for place in 0..places {
         for _ in 0..chains {
             let mut state: Vec<u8> = match place {
                 0 => vec![0; sites],
                 1 => (0..sites).map(|site| (space.values_at(site) - 1) as u8).collect(),
-                _ => (0..sites).map(|site| rng.below(space.values_at(site)) as u8).collect(),
+                2 => (0..sites).map(|site| rng.below(space.values_at(site)) as u8).collect(),
+                _ => own[place - PLACES].clone(),
             };
             let mut log_prob = [f64::NEG_INFINITY];
             let known = model.log_prob(States::new(&state, sites), &mut cache, &mut log_prob);
@@ -38,7 +45,7 @@ pub(super) fn far_from_home<M: Model>(model: &M, seed: u64, chains: usize) -> Ve
             states.extend(state);
         }
     }
-    states
+    (states, places)
 }
 
 /// Steps of reverse chains at the model's own temperature, before they go back.

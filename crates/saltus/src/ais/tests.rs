@@ -520,6 +520,19 @@ fn mass_that_the_base_has_none_of_is_noticed_on_the_way_back() {
     }
 }
 
+/// Sites that are rarely on, and a hidden unit that holds up twenty of forty, where no start comes: Z is nearly e⁷⁴.
+#[test]
+fn a_needle_in_the_middle_is_found_on_the_way_back() {
+    let pattern = |site: usize| site * 7 % 40 < 20;
+    let weights: Vec<f32> = (0..40).map(|site| if pattern(site) { 30.0 } else { -30.0 }).collect();
+    let rbm = Rbm::new(2, &weights, &[-426.0], &[-5.0; 40], None).unwrap();
+    let outcome = Ais::alternating(&rbm, settings(100, 500)).look_back(8).go().unwrap();
+    assert!(outcome.forward.unwrap().log_z < 1.0);
+    assert!(outcome.reverse.unwrap().log_z > 73.0, "{:?}", outcome.reverse);
+    let findings = crate::of_annealing(&outcome);
+    assert_eq!(findings.iter().map(|one| one.code()).collect::<Vec<_>>(), ["directions-apart"]);
+}
+
 #[test]
 fn good_annealing_raises_no_alarm_on_the_way_back() {
     let (rbm, _) = strong_rbm();

@@ -1,13 +1,15 @@
 //! Trials: short runs that are cut so that all of a round take equal work.
 
 use super::worth::effective_draws;
-use super::{DISAGREEMENT, PARTS, SHARE, Trial, WORK};
+use super::{DISAGREEMENT, PARTS, SHARE, SHARE_OF_LIMIT, Trial, WORK};
+use crate::control::Control;
 use crate::draws::observable::Magnetisation;
 use crate::model::Model;
 use crate::run::{MAGNETISATION, Outcome, REFERENCES, Run, Settings};
 use crate::sampler::Sampler;
 use crate::stats::diagnose;
 use crate::temper::Temper;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Chains of a trial, if the run has as many.
 const CHAINS: usize = 8;
@@ -32,6 +34,9 @@ pub(super) struct Trials<'a, M> {
     work: f64,
     chains: usize,
     starts: Option<Vec<u8>>,
+    monitor: &'a (dyn Fn() -> Control + Sync),
+    /// Whether it asked to stop.
+    stopped: AtomicBool,
 }
 
 /// A trial and what it was of.
@@ -62,7 +67,12 @@ impl Tried {
 }
 
 impl<'a, M: Model> Trials<'a, M> {
-    pub(super) fn new(model: &'a M, settings: &'a Settings, likeliest: &Sampler) -> Self {
+    pub(super) fn new(
+        model: &'a M,
+        settings: &'a Settings,
+        likeliest: &Sampler,
+        monitor: &'a (dyn Fn() -> Control + Sync),
+    ) -> Self {
         let suited = Settings { sampler: likeliest.clone(), ..settings.clone() };
         // No longer than it will be if nobody said how long.
         let suited = suited.suited(model, None, None);
@@ -72,8 +82,24 @@ impl<'a, M: Model> Trials<'a, M> {
         let steps = warmup as f64 + settings.draws as f64 * thin as f64;
         let run = steps * settings.chains as f64 * work_of_step(model, likeliest);
         let chains = settings.chains.clamp(1, CHAINS);
-        let work = (SHARE * run).clamp(WORK.0, WORK.1) / PARTS as f64;
-        Self { model, settings, work, chains, starts: None }
+        // Counted as well, so that where a run ends before its limit the choice does not depend on the clock.
+        let limit = settings.time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
+        let work = (SHARE * run).clamp(WORK.0, WORK.1).min(SHARE_OF_LIMIT * 1e9 * limit);
+        let stopped = AtomicBool::new(false);
+        Self { model, settings, work: work / PARTS as f64, chains, starts: None, monitor, stopped }
+    }
+
+    /// Whether the monitor asked to stop, so that nothing is known.
+    pub(super) fn were_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Asks the monitor, which once it has said to stop is asked no more.
+    fn control(&self) -> Control {
+        if !self.were_stopped() && (self.monitor)() == Control::Stop {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        if self.were_stopped() { Control::Stop } else { Control::Continue }
     }
 
     /// From now on trials start where the chains of this one arrived.
@@ -125,8 +151,12 @@ impl<'a, M: Model> Trials<'a, M> {
     }
 
     fn run(&self, settings: Settings, round: usize, starts: Option<Vec<u8>>) -> Option<Outcome> {
+        if self.control() == Control::Stop {
+            return None;
+        }
         let first = FIRST_CHAIN + round * NEXT_ROUND;
         let mut run = Run::new(self.model, settings).first_chain(first).references(REFERENCES);
+        run = run.monitor(|_| self.control());
         if let Some(starts) = starts {
             run = run.start_from(starts);
         }

@@ -204,7 +204,9 @@ impl Evidence<'_> {
                 let (observable, rhat) = (name.to_owned(), finite(rhat));
                 Some(Finding::TooSlow { observable, rhat, ess })
             }
-            _ => self.kept_memory().map(|by| Finding::Disagree { by }),
+            Agreement::Agree(_) | Agreement::Slow(..) | Agreement::Unknown => {
+                self.kept_memory().map(|by| Finding::Disagree { by })
+            }
         }
     }
 
@@ -395,12 +397,11 @@ impl Evidence<'_> {
             return None;
         }
         let traits = traits.scale?;
-        let cause = match traits.unit {
-            _ if acceptance > target || (*scale)? >= 1.01 * traits.tuned.0 => {
-                AcceptanceCause::ShortWarmup
-            }
-            ScaleUnit::Radius => AcceptanceCause::SmallestRadius,
-            ScaleUnit::StepSize => AcceptanceCause::SmallestStep,
+        let is_smallest = acceptance <= target && (*scale)? < 1.01 * traits.tuned.0;
+        let cause = match (is_smallest, traits.unit) {
+            (true, ScaleUnit::Radius) => AcceptanceCause::SmallestRadius,
+            (true, ScaleUnit::StepSize) => AcceptanceCause::SmallestStep,
+            (false, ScaleUnit::Radius | ScaleUnit::StepSize) => AcceptanceCause::ShortWarmup,
         };
         Some(Finding::Acceptance { acceptance, target, cause, warmup: settings.warmup })
     }

@@ -157,6 +157,17 @@ impl std::fmt::Display for Finding {
                 significant(*there),
                 significant(*here)
             ),
+            Self::Contradicted { by, observable, here, there } => write!(
+                f,
+                "{by} gives another mean of {}, {} and not {}, by more than the errors explain: at least one of the two has not \
+                 seen all that matters",
+                plain_name(observable),
+                significant(*there),
+                significant(*here)
+            ),
+            Self::Unscouted { why } => {
+                write!(f, "it was not looked for other modes from other starts, because {why}")
+            }
             Self::OneChain => f.write_str(
                 "one chain cannot tell whether others would find the same: whatever it did not visit is \
                  missing from every number, errors included",
@@ -171,6 +182,11 @@ impl std::fmt::Display for Finding {
                 "the way back gives a log Z that is {:.2} nats larger ({reverse:.2}, not {forward:.2}), \
                  more than the errors explain: chains on their way miss a part of the mass",
                 reverse - forward
+            ),
+            Self::MissedMass { log_z, at_least } => write!(
+                f,
+                "log Z is {at_least:.2} at least, by the states around a single place, and not {log_z:.2}: most of the mass was \
+                 missed"
             ),
             Self::Barrier { rejection, beta } => {
                 let (rejection, beta) = (*rejection, *beta);

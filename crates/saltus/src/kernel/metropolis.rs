@@ -178,7 +178,7 @@ impl<M: Model, P: Proposal> Kernel<M> for Metropolis<P> {
         let (work, space) = (model.work(), model.space());
         let far = match self.0.traits(space).kind {
             Kind::AllSites => work.far,
-            _ => 0.0,
+            Kind::WithoutDifferences | Kind::FewSites | Kind::Structure => 0.0,
         };
         work.evaluation + far + self.0.work(space) * space.diff_len() as f64
     }

@@ -252,6 +252,19 @@ impl<M: Model> Model for Clamped<M> {
         self.complete(rng, &[], state);
     }
 
+    /// Those of the whole, as far as they are about the sites that are left.
+    fn places(&self, rng: &mut ChainRng) -> Vec<Vec<u8>> {
+        let left = |whole: Vec<u8>| self.free.iter().map(|site| whole[*site as usize]).collect();
+        // What is fixed may be the reason why another value than the whole has is the place's.
+        let mut places: Vec<Vec<u8>> = self.inner.places(rng).into_iter().map(left).collect();
+        let spaces = |state: &Vec<u8>| {
+            let values = |site: usize| self.space().values_at(site);
+            state.iter().enumerate().all(|(site, value)| usize::from(*value) < values(site))
+        };
+        places.retain(spaces);
+        places
+    }
+
     fn complete(&self, rng: &mut ChainRng, known: &[Option<u8>], state: &mut [u8]) {
         let mut whole = self.fixed.clone();
         self.inner.complete(rng, &self.known(known), &mut whole);

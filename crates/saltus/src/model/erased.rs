@@ -103,6 +103,7 @@ forwarded! {
         fn sweep_block_size(chains: usize) -> usize;
         fn work() -> Work;
         fn initial_state(rng: &mut ChainRng, state: &mut [u8]);
+        fn places(rng: &mut ChainRng) -> Vec<Vec<u8>>;
         fn complete(rng: &mut ChainRng, known: &[Option<u8>], state: &mut [u8]);
         fn factors() -> Option<Vec<Factor>>;
         fn couplings() -> Result<Arc<Couplings>, ModelError>;

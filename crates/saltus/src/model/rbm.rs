@@ -5,6 +5,7 @@ mod enumerate;
 mod exact;
 mod file;
 mod inputs;
+mod places;
 mod units;
 
 pub(crate) use draws::Draws;
@@ -614,6 +615,10 @@ impl Model for Rbm {
         }
         units.refresh();
         state[site] = value;
+    }
+
+    fn places(&self, rng: &mut ChainRng) -> Vec<Vec<u8>> {
+        places::of(self, rng)
     }
 
     fn initial_state(&self, rng: &mut ChainRng, state: &mut [u8]) {

@@ -118,6 +118,8 @@ struct Snapshot {
 /// What a chain did over its kept draws, and where it stands.
 pub(super) struct ChainResult {
     pub(super) state: Vec<u8>,
+    /// The state as the model has it, if that is not what it shows.
+    pub(super) own: Vec<u8>,
     pub(super) sums: Sums,
 }
 
@@ -392,6 +394,11 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
         &self.running[tracked]
     }
 
+    /// Steps made at the last fresh evaluation.
+    pub(super) fn evaluated_at(&self) -> Option<usize> {
+        self.evaluated_at
+    }
+
     /// Steps made, the chains, and what is known of them, at the last fresh evaluation.
     pub(super) fn snapshot(&self) -> Option<(usize, Vec<ChainSnapshot>, BlockRecord)> {
         let Snapshot { chains, sums, since_kept, restraints, running, observers } =
@@ -463,7 +470,8 @@ impl<'a, M: Model + 'a> RunBlock<'a, M> {
             self.model.show(state, &mut shown);
             let mut sums = *kept;
             sums.add_all(since_kept);
-            ChainResult { state: shown, sums }
+            let own = if expands(&*self.model) { state.to_vec() } else { Vec::new() };
+            ChainResult { state: shown, own, sums }
         });
         results.collect()
     }

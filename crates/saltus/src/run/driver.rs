@@ -23,6 +23,10 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks at the clock and the monitor.
 const HEARTBEAT: Duration = Duration::from_millis(100);
+/// Blocks that are moved between two looks where a single step may take longer than a heartbeat.
+const GROUP: usize = 16;
+/// Steps at once, at most, where a part of the run begins.
+const AFRESH: usize = 16;
 /// Bytes of draws that may gather before they are handed on: few enough to stay near the processor.
 const GATHERED: usize = 1 << 23;
 
@@ -56,11 +60,13 @@ pub(super) struct Driver<'d, 'a, M: Model> {
     pub(super) log_z_offset: f64,
     /// Whether the model says that it is the same with its values exchanged.
     pub(super) symmetric: bool,
+    /// What the sites did, once the run has ended.
+    pub(super) summed_sites: Option<Sites>,
 }
 
 /// What the clock says.
 pub(super) struct Pace {
-    limit: Option<Instant>,
+    pub(super) limit: Option<Instant>,
     last_look: Instant,
     last_saved: Instant,
     /// When the part of the run in progress was last added to the seconds.
@@ -74,10 +80,11 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn new(limit: Option<Duration>) -> Self {
+    /// With a limit that counts from when the run began, if that was earlier.
+    pub(super) fn new(limit: Option<Duration>, began: Option<Instant>) -> Self {
         let now = Instant::now();
         // A limit too far away to be written as a time is no limit.
-        let limit = limit.and_then(|limit| now.checked_add(limit));
+        let limit = limit.and_then(|limit| began.unwrap_or(now).checked_add(limit));
         Self {
             limit,
             last_look: now,
@@ -113,6 +120,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             Err(Stop::Ended(ended)) => ended,
             Err(Stop::NotKept(error)) => return Err(error),
         };
+        self.summed_sites = self.sites();
         self.save(Some(&ended))?;
         Ok(ended)
     }
@@ -274,22 +282,72 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         let scale = self.scale.unwrap_or(1.0);
         let begun = self.steps > begins;
         self.pace.seen = (0, 0.0);
+        // What a step takes is found out anew: one that is a draw may take much longer than one of warm-up.
+        self.pace.steps = self.pace.steps.min(AFRESH);
         let rungs = self.rungs.clone();
-        self.every_block(|block| match (begun, warming_up) {
+        self.every_block(true, |block| match (begun, warming_up) {
             (true, _) => block.go_on(scale),
             (false, true) => block.start_round(scale, rungs.as_ref()),
             (false, false) => block.start(scale, rungs.as_ref()),
         })
     }
 
+    /// Does something with every block; with looks in between if it may take longer than anybody waits.
     fn every_block(
         &mut self,
+        looks: bool,
         go: impl Fn(&mut RunBlock<'a, M>) -> Result<(), Failed> + Sync,
     ) -> Result<(), Stop> {
-        let done = engine::each(self.workers, &mut self.blocks, |block| go(block));
-        done.map(drop).map_err(|Failed { chain, step, cause }| {
-            Stop::Ended(Ended::Failed { chain, step, cause })
+        let size = if looks { GROUP } else { self.blocks.len().max(1) };
+        let mut first = 0;
+        while first < self.blocks.len() {
+            let end = (first + size).min(self.blocks.len());
+            let done = engine::each(self.workers, &mut self.blocks[first..end], |block| go(block));
+            done.map_err(|Failed { chain, step, cause }| {
+                Stop::Ended(Ended::Failed { chain, step, cause })
+            })?;
+            first = end;
+            if first < self.blocks.len() {
+                self.hear()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the clock and asks the monitor while a step is being made; what stops there leaves chains at different steps.
+    fn hear(&mut self) -> Result<(), Stop> {
+        let now = Instant::now();
+        if self.pace.limit.is_some_and(|limit| now >= limit) {
+            return Err(Stop::Ended(Ended::TimeLimit));
+        }
+        if now - self.pace.last_look >= HEARTBEAT {
+            self.pace.last_look = now;
+            let progress = self.progress(None);
+            if self.ask(progress)? == Control::Stop {
+                return Err(Stop::Ended(Ended::Interrupted));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the monitor. If it panics the run fails, because what was drawn is worth more than the code that looked on.
+    fn ask(&mut self, progress: Progress) -> Result<Control, Stop> {
+        catch_unwind(AssertUnwindSafe(|| (self.monitor)(progress))).map_err(|panic| {
+            let cause = StepFailure::Panic(format!("monitor: {}", panic_words(&*panic)));
+            Stop::Ended(Ended::Failed { chain: 0, step: self.steps, cause })
         })
+    }
+
+    /// Where the run is.
+    fn progress(&self, ess: Option<f64>) -> Progress {
+        Progress {
+            warming_up: self.steps < self.settings.warmup,
+            steps: self.steps,
+            total_steps: self.total_steps(),
+            acceptance: self.pace.acceptance,
+            scale: self.scale,
+            ess,
+        }
     }
 
     /// Steps of every block up to that number, in pieces of about a heartbeat.
@@ -298,7 +356,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         while self.steps < until {
             let piece = (until - self.steps).min(self.pace.steps).min(most);
             let began = Instant::now();
-            let moved = self.every_block(|block| match warming_up {
+            let moved = self.every_block(piece == 1, |block| match warming_up {
                 true => block.warm_up(piece),
                 false => block.draw(piece),
             });
@@ -354,24 +412,10 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             // The Hamming distance, unless nothing is followed.
             let hamming = self.tracked.iter().position(|column| *column == 1);
             let ess = hamming.filter(|_| !warming_up).map(|at| running_ess(self.running(at)));
-            let progress = Progress {
-                warming_up,
-                steps: self.steps,
-                total_steps,
-                acceptance: self.pace.acceptance,
-                scale: self.scale,
-                ess: ess.filter(|ess| *ess > 0.0),
-            };
-            match catch_unwind(AssertUnwindSafe(|| (self.monitor)(progress))) {
-                Ok(Control::Stop) if self.steps < total_steps => {
-                    return Err(Stop::Ended(Ended::Interrupted));
-                }
-                Ok(Control::Stop | Control::Continue) => {}
-                // What was drawn is worth more than the code that looked on.
-                Err(panic) => {
-                    let cause = StepFailure::Panic(format!("monitor: {}", panic_words(&*panic)));
-                    return Err(Stop::Ended(Ended::Failed { chain: 0, step: self.steps, cause }));
-                }
+            let ess = ess.filter(|ess| *ess > 0.0);
+            let progress = Progress { warming_up, ..self.progress(ess) };
+            if self.ask(progress)? == Control::Stop && self.steps < total_steps {
+                return Err(Stop::Ended(Ended::Interrupted));
             }
         }
         Ok(())
@@ -397,7 +441,6 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         let checkpoint = fingerprint.and_then(|fingerprint| self.checkpoint(fingerprint));
         let bytes = checkpoint.map(|checkpoint| checkpoint.to_bytes()).transpose();
         let bytes = bytes.map_err(|error| SinkError(error.to_string()))?;
-        let sites = ended.and_then(|_| self.sites());
         let warm =
             self.rounds.iter().map(|round| round.steps).sum::<usize>() == self.settings.warmup;
         let tempering = ended.and_then(|_| self.tempering());
@@ -407,7 +450,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             checkpoint: bytes.as_deref(),
             seconds: self.seconds,
             threads: self.workers.threads(),
-            sites: sites.as_ref(),
+            sites: self.summed_sites.as_ref(),
             tempering: tempering.as_ref(),
             symmetric: self.symmetric,
             ended,
@@ -415,6 +458,11 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
     }
 
     fn checkpoint(&self, fingerprint: Fingerprint) -> Option<Checkpoint> {
+        // Where a stop was heard within a step, some blocks may have been evaluated afresh later than others.
+        let first = self.blocks.first()?.evaluated_at();
+        if self.blocks.iter().any(|block| block.evaluated_at() != first) {
+            return None;
+        }
         let mut steps = self.steps;
         let (mut chains, mut blocks) = (Vec::new(), Vec::new());
         for block in &self.blocks {
@@ -443,7 +491,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
     }
 
     /// What the sites did, if they were watched.
-    pub(super) fn sites(&self) -> Option<Sites> {
+    fn sites(&self) -> Option<Sites> {
         let observed = self.observed(self.watches_sites?)?;
         observed.downcast_ref::<Option<Sites>>().cloned().flatten()
     }

@@ -11,6 +11,7 @@ use crate::space::Space;
 use crate::temper::{RungDraw, TemperReport};
 use crate::tune::Round;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// The result of a run.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Outcome {
     /// The last state of each chain; after a failure, that of the failed chain may be half of a
     /// move.
     pub last_states: Vec<Vec<u8>>,
+    /// The same as the model itself has them, where it shows more than that, unless they come from a store.
+    pub(crate) own_states: Vec<Vec<u8>>,
     /// The scale that the draws were made with, if the sampler has one.
     pub scale: Option<f64>,
     /// Mean acceptance over the kept draws, or over the warm-up if it ended there.
@@ -53,6 +56,8 @@ pub struct Outcome {
     pub scouts: Option<Scouts>,
     /// Wall time.
     pub seconds: Seconds,
+    /// When the time that it was given is over, if it was given any.
+    pub(crate) deadline: Option<Instant>,
     /// How it ended.
     pub ended: Ended,
     /// What the observers came to, by name.

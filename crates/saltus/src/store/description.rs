@@ -68,6 +68,15 @@ impl Description {
 }
 
 impl Description {
+    /// What tells its files from those of another run: a digest of all that decides what the chains do and how they are
+    /// kept. Runs of the same draws have the same, and so has one that is extended.
+    pub(super) fn identity(&self) -> String {
+        let run =
+            Self { description: None, settings: self.settings.of_the_chains(), ..self.clone() };
+        let bytes = serde_json::to_vec(&run).unwrap_or_default();
+        format!("{:08x}", crc32c::crc32c(&bytes))
+    }
+
     /// The space of the stored states.
     pub fn space(&self) -> Result<Space, ModelError> {
         let space = match &self.cardinalities {

@@ -17,9 +17,11 @@ use zarrs::storage::{
 #[derive(Debug)]
 pub(crate) struct Folder {
     root: PathBuf,
-    /// Whether files of arrays are sealed: behind what Zarr reads stands a checksum of it and of the
+    /// Whether files of arrays are sealed: behind what Zarr reads stands a checksum of it, of the run and of the
     /// file's place, so that a file in the place of another is noticed. Stores of 0.1 have none.
     sealed: bool,
+    /// Of which run its files are, which is part of their seals; stores of format 4 have no such thing.
+    run: Option<String>,
     /// Files that a power failure could still take away, since when.
     unsynced: Mutex<(Vec<PathBuf>, Instant)>,
     /// The file that was locked, once one was.
@@ -43,6 +45,7 @@ impl Folder {
         Self {
             root: root.into(),
             sealed: true,
+            run: None,
             unsynced: Mutex::new((Vec::new(), Instant::now())),
             locked: Mutex::new(None),
         }
@@ -51,6 +54,16 @@ impl Folder {
     /// The same folder with files as 0.1 wrote them.
     pub(super) fn unsealed(self) -> Self {
         Self { sealed: false, ..self }
+    }
+
+    /// The same folder with files of a run.
+    pub(super) fn of_run(self, run: Option<String>) -> Self {
+        Self { run, ..self }
+    }
+
+    /// Of which run its files are.
+    pub(super) fn run(&self) -> Option<&str> {
+        self.run.as_deref()
     }
 
     pub(super) fn is_sealed(&self) -> bool {
@@ -106,7 +119,7 @@ impl Folder {
         key: &str,
         [first, rest]: [&[u8]; 2],
     ) -> Result<(), StoreError> {
-        self.write_parts(key, &[first, rest, &seal(key, &[first, rest])])
+        self.write_parts(key, &[first, rest, &self.seal(key, &[first, rest])])
     }
 
     /// A file of an array without its seal, or nothing if there is no such file.
@@ -116,14 +129,21 @@ impl Folder {
         };
         if self.sealed {
             let length = bytes.len().saturating_sub(SEAL);
-            if bytes.len() < SEAL || bytes[length..] != seal(key, &[&bytes[..length]]) {
+            if bytes.len() < SEAL || bytes[length..] != self.seal(key, &[&bytes[..length]]) {
                 let path = self.path(key).display().to_string();
-                let reason = "its checksum does not match its content and place".to_owned();
+                let reason = "its checksum does not match its run, place and content".to_owned();
                 return Err(StoreError::Damaged { path, reason });
             }
             bytes.truncate(length);
         }
         Ok(Some(bytes))
+    }
+
+    /// The checksum of a file's run, place and content.
+    fn seal(&self, key: &str, parts: &[&[u8]]) -> [u8; SEAL] {
+        let run = self.run.as_deref().unwrap_or_default();
+        let place = crc32c::crc32c_append(crc32c::crc32c(run.as_bytes()), key.as_bytes());
+        parts.iter().fold(place, |sum, part| crc32c::crc32c_append(sum, part)).to_le_bytes()
     }
 
     /// The length of a file, 0 if there is none.
@@ -253,12 +273,6 @@ fn identity(_: &Metadata) -> Identity {
 /// Bytes of a seal.
 const SEAL: usize = 4;
 
-/// The checksum of a file's place and content.
-fn seal(key: &str, parts: &[&[u8]]) -> [u8; SEAL] {
-    let place = crc32c::crc32c(key.as_bytes());
-    parts.iter().fold(place, |sum, part| crc32c::crc32c_append(sum, part)).to_le_bytes()
-}
-
 /// The file that is locked.
 pub(super) const LOCK: &str = ".lock";
 
@@ -332,6 +346,16 @@ mod tests {
         assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
         folder.write("a/c/1", b"").unwrap();
         assert!(folder.read_sealed("a/c/1").is_err());
+    }
+
+    #[test]
+    fn a_file_of_another_run_is_noticed() {
+        let temporary = tempfile::tempdir().unwrap();
+        let of = |run: &str| Folder::new(temporary.path()).of_run(Some(run.to_owned()));
+        of("one").write_sealed("a/c/0", [b"1", &[]]).unwrap();
+        assert_eq!(of("one").read_sealed("a/c/0").unwrap().unwrap(), b"1");
+        assert!(of("two").read_sealed("a/c/0").is_err());
+        assert!(Folder::new(temporary.path()).read_sealed("a/c/0").is_err());
     }
 
     #[test]

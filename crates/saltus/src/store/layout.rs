@@ -29,7 +29,9 @@ pub(super) const MARGINALS: [&str; 2] = ["sites/marginal", "sites/marginal_se"];
 pub(super) const ENERGY: &str = "sample_stats/energy";
 
 /// Counts up with every change of what files hold and how they are sealed. Stores of 0.1 have none.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
+/// The one before, whose seals do not tell runs apart.
+pub(super) const WITHOUT_RUN: u32 = 4;
 
 /// Columns of the group of warm-up.
 pub(super) const ROUNDS: [&str; 3] = ["steps", "scale", "acceptance"];

@@ -3,7 +3,7 @@
 use super::{Description, StoreError, StoreWriter, Stored, outcome};
 use crate::control::Ended;
 use crate::draws::sink::{ChainDraws, Plan, STATISTICS, Saved, Sink, SinkError};
-use crate::run::Settings;
+use crate::run::{Scouts, Settings, Unsent};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
@@ -14,7 +14,8 @@ const AT_ONCE: usize = 1 << 27;
 
 /// Writes one store of the chains of several, in their order: complete runs of the same model with the same
 /// settings but for their number of chains. `config` takes the place of theirs. Draws are copied; what was said of single
-/// sites and the checkpoints are not, so that it is the parts that can be resumed.
+/// sites and the checkpoints are not, so that it is the parts that can be resumed. Nobody has sent scouts, which is said of
+/// the whole until somebody does.
 pub fn merge(
     parts: &[Stored],
     path: impl AsRef<Path>,
@@ -26,7 +27,8 @@ pub fn merge(
     let described = first.description().clone();
     let settings = Settings { chains, ..described.settings.clone() };
     let description = Description { settings, config, ..described };
-    let mut writer = StoreWriter::create(path, description, replace)?;
+    let scouts = Scouts::unsent(Unsent::of_parts(&description.settings));
+    let mut writer = StoreWriter::create(&path, description, replace)?;
     let (space, names) = (first.space(), first.names());
     writer.begin(&Plan { space, chains, names, resumed: None }).map_err(told)?;
     let bytes: usize = parts.iter().map(Stored::bytes_of_draw).sum();
@@ -45,7 +47,8 @@ pub fn merge(
     let (rounds, symmetric) = (&rounds, first.is_symmetric());
     let saved =
         Saved { rounds, scale, seconds, threads, tempering, symmetric, ended, ..Saved::default() };
-    writer.save(&saved).map_err(told)
+    writer.save(&saved).map_err(told)?;
+    StoreWriter::put_scouts(path, &scouts)
 }
 
 fn told(error: SinkError) -> StoreError {

@@ -5,7 +5,7 @@ use super::{StoreError, Stored};
 use crate::control::{Ended, Seconds};
 use crate::draws::sink::STATISTICS;
 use crate::draws::trace::{Trace, thinning};
-use crate::run::{Outcome, Settings};
+use crate::run::{Outcome, Scouts, Settings, Unsent};
 use crate::temper::{Tally, TemperReport};
 use crate::tune::Round;
 use rayon::prelude::*;
@@ -28,7 +28,7 @@ pub fn outcome_of(parts: &[Stored], most: usize) -> Result<Outcome, StoreError> 
     let (seconds, threads) = timing(parts)?;
     let (sites, scouts) = match parts {
         [one] => (one.sites()?, one.scouts()?),
-        _ => (None, None),
+        _ => (None, Some(Scouts::unsent(Unsent::of_parts(&settings)))),
     };
     Ok(Outcome {
         space: first.space().clone(),
@@ -48,6 +48,8 @@ pub fn outcome_of(parts: &[Stored], most: usize) -> Result<Outcome, StoreError> 
         symmetric: first.is_symmetric(),
         scouts,
         last_states: last_states(parts)?,
+        own_states: Vec::new(),
+        deadline: None,
         trace: trace_of(parts, most)?,
         ended: first.ended().unwrap_or(Ended::Interrupted),
         settings,

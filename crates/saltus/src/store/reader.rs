@@ -2,7 +2,9 @@
 
 use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::Folder;
-use super::layout::{self, FORMAT, FileShape, POSTERIOR, ROUNDS, ROUNDS_CHUNK, WARMUP, damaged};
+use super::layout::{
+    self, FORMAT, FileShape, POSTERIOR, ROUNDS, ROUNDS_CHUNK, WARMUP, WITHOUT_RUN, damaged,
+};
 use super::strip::Number;
 use super::{StoreError, bits, checkpoint_file, digest, outcome, strip, tally_file};
 use crate::control::Ended;
@@ -15,7 +17,7 @@ use crate::space::Space;
 use crate::stats::Overlap;
 use crate::temper::{Tally, TemperReport};
 use crate::tune::Round;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::ops::Range;
 use std::path::Path;
@@ -49,6 +51,8 @@ struct Attributes {
     saltus_version: String,
     #[serde(default)]
     saltus_format: Option<u32>,
+    #[serde(default)]
+    saltus_run: Option<String>,
     observables: Option<Vec<String>>,
     scale: Option<f64>,
     ended: Option<EndRecord>,
@@ -61,6 +65,17 @@ struct Attributes {
     #[serde(default)]
     symmetric: u8,
     run: Description,
+}
+
+/// What scouts came to, and of which run.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct OfRun {
+    #[serde(flatten)]
+    pub(super) scouts: Scouts,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) saltus_run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) saltus_digest: Option<String>,
 }
 
 /// Attributes that were written as JSON, as what they are.
@@ -103,8 +118,11 @@ impl Stored {
         let known: Attributes = serde_json::from_value(Value::Object(attributes.clone()))
             .map_err(|error| damaged(&file, error))?;
         let folder = match (known.saltus_format, known.saltus_version.starts_with("0.1.")) {
-            (Some(FORMAT), _) if unchanged => folder,
-            (Some(FORMAT), _) => {
+            (Some(FORMAT), _) if unchanged && known.saltus_run.is_some() => {
+                folder.of_run(known.saltus_run.clone())
+            }
+            (Some(WITHOUT_RUN), _) if unchanged => folder,
+            (Some(FORMAT | WITHOUT_RUN), _) => {
                 return Err(damaged(&file, "it was changed after saltus wrote it"));
             }
             (None, true) => folder.unsealed(),
@@ -455,8 +473,20 @@ impl Stored {
         let Some(bytes) = self.folder.read(SCOUTS)? else {
             return Ok(None);
         };
-        let read = serde_json::from_slice(&bytes);
-        read.map_err(|error| damaged(&self.folder.path(SCOUTS).display().to_string(), error))
+        let name = self.folder.path(SCOUTS).display().to_string();
+        let told: OfRun = serde_json::from_slice(&bytes).map_err(|error| damaged(&name, error))?;
+        // Those of format 4 had no digest.
+        let is_old = self.folder.run().is_none() && told.saltus_digest.is_none();
+        if told.saltus_run.as_deref() != self.folder.run() || !(is_old || digest::is_right(&bytes))
+        {
+            return Err(damaged(&name, "its checksum does not match its run and content"));
+        }
+        Ok(Some(told.scouts))
+    }
+
+    /// Of which run its files are, if they know.
+    pub(super) fn run(&self) -> Option<&str> {
+        self.folder.run()
     }
 
     /// Whether the model said that it is the same with its values exchanged.

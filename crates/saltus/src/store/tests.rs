@@ -1,9 +1,9 @@
 //! Stores that were tampered with: what is wrong is said, and nothing else happens.
 
-use super::layout::{FORMAT, SITE_MEANS};
+use super::layout::{FORMAT, SITE_MEANS, WITHOUT_RUN};
 use super::{Description, Keep, StoreError, StoreWriter, Stored, digest};
 use crate::model::independent::Independent;
-use crate::{Model, Run, Sampler, Settings};
+use crate::{Model, Run, Sampler, Scouts, Settings, Unsent};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -212,4 +212,91 @@ fn metadata_of_any_shape_is_refused_in_a_sentence() {
         assert!(Stored::open(folder.path()).is_err(), "{text}");
         assert!(!Stored::is_store(folder.path()), "{text}");
     }
+}
+
+/// The same run with another seed.
+fn of_seed(seed: u64) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let (model, settings) = (model(), Settings { seed, ..settings(40) });
+    let description =
+        Description { keep: Keep::States, ..Description::new("test", model.space(), &settings) };
+    let mut writer = StoreWriter::create(&path, description, false).unwrap();
+    Run::new(&model, settings).watch_sites().go_into(&mut writer).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn a_file_of_another_run_is_noticed_by_who_reads_and_by_who_goes_on() {
+    let ((_one, path), (_three, other)) = (of_seed(0), of_seed(3));
+    let chunk = "sample_stats/lp/c/0/0";
+    let own = fs::read(path.join(chunk)).unwrap();
+    fs::copy(other.join(chunk), path.join(chunk)).unwrap();
+    let sentence = read(&path).unwrap_err().to_string();
+    assert!(sentence.contains("does not match its run"), "{sentence}");
+    assert!(resume(&path, 60).is_err());
+    fs::write(path.join(chunk), own).unwrap();
+    read(&path).unwrap();
+    // Runs of the same draws have the same files, and one that is extended those of the longer run.
+    let ((_again, same), (_longer, longer)) = (of_seed(0), fresh(40));
+    let root = |path: &Path| Stored::open(path).unwrap().run().unwrap().to_owned();
+    assert_eq!((root(&path), root(&path)), (root(&same), root(&longer)));
+    assert_ne!(root(&path), root(&other));
+}
+
+#[test]
+fn what_scouts_came_to_is_sealed() {
+    let ((_one, path), (_three, other)) = (of_seed(0), of_seed(3));
+    for path in [&path, &other] {
+        StoreWriter::put_scouts(path, &Scouts::unsent(Unsent::Costly)).unwrap();
+    }
+    let told = Stored::open(&path).unwrap().scouts().unwrap();
+    assert_eq!(told, Some(Scouts::unsent(Unsent::Costly)));
+    let file = path.join("scouts.json");
+    let own = fs::read_to_string(&file).unwrap();
+    for wrong in [
+        own.replace("costly", "tempered"),
+        r#"{"sent": 8, "elsewhere": 0}"#.to_owned(),
+        fs::read_to_string(other.join("scouts.json")).unwrap(),
+    ] {
+        fs::write(&file, wrong).unwrap();
+        assert!(matches!(read(&path), Err(StoreError::Damaged { .. })));
+    }
+}
+
+#[test]
+fn stores_of_format_4_are_read_and_gone_on_with() {
+    let (_folder, path) = fresh(40);
+    // What a seal was: a checksum of place and content.
+    let mut folders = vec![path.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let file = entry.unwrap().path();
+            let key = file.strip_prefix(&path).unwrap().to_str().unwrap().to_owned();
+            if file.is_dir() {
+                folders.push(file);
+            } else if key.contains("/c/") {
+                let mut bytes = fs::read(&file).unwrap();
+                bytes.truncate(bytes.len() - 4);
+                let sum = crc32c::crc32c_append(crc32c::crc32c(key.as_bytes()), &bytes);
+                bytes.extend(sum.to_le_bytes());
+                fs::write(&file, bytes).unwrap();
+            }
+        }
+    }
+    forge(&path, |root| {
+        root["attributes"]["saltus_format"] = json!(WITHOUT_RUN);
+        root["attributes"].as_object_mut().unwrap().remove("saltus_run");
+    });
+    fs::write(path.join("scouts.json"), r#"{"sent": 8, "elsewhere": 0}"#).unwrap();
+    read(&path).unwrap();
+    let (model, settings) = (model(), settings(60));
+    let description =
+        Description { keep: Keep::States, ..Description::new("test", model.space(), &settings) };
+    let (mut writer, checkpoint, _) = StoreWriter::resume(&path, description).unwrap();
+    let run = Run::new(&model, settings).watch_sites().resume(checkpoint.unwrap());
+    run.go_into(&mut writer).unwrap();
+    drop(writer);
+    read(&path).unwrap();
+    assert_eq!(Stored::open(&path).unwrap().draws(), 60);
 }

@@ -3,8 +3,8 @@
 use super::arrays::Arrays;
 use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::{self, Folder, Lock, failed};
-use super::layout::{self, FORMAT, GROUPS, damaged};
-use super::reader::{ROOT, SCOUTS, Stored, TIMING};
+use super::layout::{self, FORMAT, GROUPS, WITHOUT_RUN, damaged};
+use super::reader::{OfRun, ROOT, SCOUTS, Stored, TIMING};
 use super::{StoreError, checkpoint_file, digest, tally_file};
 use crate::control::{Ended, Seconds};
 use crate::draws::observers::MarginalTable;
@@ -53,7 +53,7 @@ impl StoreWriter {
         if path.as_os_str().is_empty() {
             return Err(StoreError::Missing("the folder of a run has no name".to_owned()));
         }
-        let folder = Folder::new(path);
+        let folder = Folder::new(path).of_run(Some(description.identity()));
         let there = match folder::is_empty(path) {
             Ok(empty) => !empty,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
@@ -112,6 +112,7 @@ impl StoreWriter {
             )));
         }
         stored.check_files()?;
+        let folder = folder.of_run(stored.run().map(str::to_owned));
         // They tell of the run as it was.
         folder.remove(SCOUTS)?;
         let writer = Self {
@@ -133,7 +134,15 @@ impl StoreWriter {
 
     /// Adds what scouts of a run that has ended came to, so that whoever reads it later is told as well.
     pub fn put_scouts(path: impl AsRef<Path>, scouts: &Scouts) -> Result<(), StoreError> {
-        write_json(&Folder::new(path.as_ref()), SCOUTS, &json!(scouts))
+        let stored = Stored::open(&path)?;
+        let told = OfRun {
+            scouts: scouts.clone(),
+            saltus_run: stored.run().map(str::to_owned),
+            saltus_digest: Some(digest::BLANK.to_owned()),
+        };
+        let mut bytes = json_bytes(SCOUTS, &json!(told))?;
+        digest::insert(&mut bytes);
+        Folder::new(path.as_ref()).write(SCOUTS, &bytes)
     }
 
     /// Adds the marginals of a run that has ended: `sites/marginal` and their standard errors `sites/marginal_se`, by site
@@ -190,7 +199,8 @@ impl StoreWriter {
         let settings = &self.description.settings;
         let entries = json!({
             "saltus_version": env!("CARGO_PKG_VERSION"),
-            "saltus_format": FORMAT,
+            "saltus_format": if self.folder.run().is_some() { FORMAT } else { WITHOUT_RUN },
+            "saltus_run": self.folder.run(),
             "saltus_digest": digest::BLANK,
             "sampler": settings.sampler,
             "seed": settings.seed,

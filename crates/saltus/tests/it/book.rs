@@ -189,11 +189,14 @@ fn every_finding_has_a_row() {
         Finding::TooSlow { observable: name(), rhat: None, ess: 0.0 },
         Finding::Asymmetric { observable: name(), mean: 0.0, error: None, exact: 0.0 },
         Finding::Elsewhere { scouts: 0, of: 0, by: elsewhere },
+        Finding::Contradicted { by: name(), observable: name(), here: 0.0, there: 0.0 },
+        Finding::Unscouted { why: saltus::Unsent::Costly },
         Finding::TooFewDraws { fewest: None, rhat: None, resembles: None },
         Finding::OneChain,
         Finding::Barrier { rejection: 0.0, beta: 0.0 },
         Finding::Exploration { beta: 0.0 },
         Finding::UnequalWeights { chains: 0, effective: 0.0 },
+        Finding::MissedMass { log_z: 0.0, at_least: 0.0 },
         Finding::DirectionsApart { forward: 0.0, reverse: 0.0 },
     ];
     let page = read("docs/diagnostics.md");

@@ -23,7 +23,7 @@ const ORDER: &[&[&str]] = &[
     &["minimize"],
     &["store"],
     &["ais"],
-    &["summary", "finding", "scouts"],
+    &["summary", "finding", "scouts", "floor"],
     &["zoo"],
 ];
 

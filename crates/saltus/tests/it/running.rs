@@ -619,3 +619,27 @@ fn every_sampler_takes_extremes() {
         }
     }
 }
+
+#[test]
+fn a_stop_is_heard_within_a_step_of_many_chains() {
+    // A step of all chains takes more than a second.
+    let asked = std::sync::Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let model = Callable::new(Space::new(4, 2).unwrap(), move |states, log_prob| {
+        counted.fetch_add(log_prob.len(), Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(10) * states.rows().count() as u32);
+        log_prob.fill(0.0);
+        Ok(())
+    });
+    let settings = Settings {
+        chains: 400,
+        warmup: 10,
+        draws: 10,
+        threads: Some(1),
+        ..Settings::from(Sampler { scale: Some(1.0), ..Sampler::rwm() })
+    };
+    let outcome = Run::new(&model, settings).monitor(|_| Control::Stop).go().unwrap();
+    assert_eq!(outcome.ended, Ended::Interrupted);
+    // Not all chains have even begun.
+    assert!(asked.load(Ordering::Relaxed) < 200, "{asked:?}");
+}

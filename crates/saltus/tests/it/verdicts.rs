@@ -181,7 +181,7 @@ fn a_stored_run_is_judged_as_it_was() {
     found(&read(), "asymmetric");
     // What scouts of another run found stays with it until it goes on.
     let by = Elsewhere { observable: "magnetisation".to_owned(), here: 0.9, there: -0.9 };
-    let scouts = Scouts { sent: 8, elsewhere: 3, by: Some(by) };
+    let scouts = Scouts { sent: 8, elsewhere: 3, by: Some(by), unsent: None };
     StoreWriter::put_scouts(&path, &scouts).unwrap();
     assert_eq!(read().scouts, Some(scouts));
     found(&read(), "elsewhere");
@@ -247,5 +247,37 @@ fn stop_rules_look_at_what_the_verdict_looks_at() {
         let few = summary.findings.iter().find(|finding| finding.code() == "too-few-draws");
         assert_eq!(few, None, "seed {seed}");
         assert!(summary.effective_draws.unwrap().ess > 500.0, "seed {seed}");
+    }
+}
+
+/// What two samplers find of a cold ferromagnet in a weak field, each with all its chains in one of the two modes.
+fn rivals(starts: [u8; 2]) -> Vec<Summary> {
+    let lattice = Lattice::periodic(4, 4).unwrap();
+    let model = Pairwise::ising_lattice(lattice, 0.8, vec![0.04; 16]).unwrap();
+    let mut runs: Vec<Summary> = [Sampler::gibbs(), Sampler::dlmc()]
+        .into_iter()
+        .zip(starts)
+        .map(|(sampler, start)| {
+            let settings = Settings { chains: 2, warmup: 500, draws: 2000, ..sampler.into() };
+            let run = Run::new(&model, settings).start_from(vec![start; 32]);
+            Summary::new("ising", &run.go().unwrap())
+        })
+        .collect();
+    Summary::confront(&mut runs);
+    runs
+}
+
+#[test]
+fn samplers_that_contradict_each_other_are_not_ranked() {
+    let runs = rivals([0, 1]);
+    for (run, other) in [(&runs[0], "dlmc"), (&runs[1], "gibbs")] {
+        let Finding::Contradicted { by, .. } = found(run, "contradicted") else { panic!() };
+        assert_eq!(by, other);
+        assert!(run.effective_draws_per_second.is_none() && run.ess_per_evaluation.is_none());
+        assert!(!run.converged);
+    }
+    for run in rivals([1, 1]) {
+        assert!(run.findings.iter().all(|finding| finding.code() != "contradicted"));
+        assert!(run.effective_draws_per_second.is_some() && run.ess_per_evaluation.is_some());
     }
 }
