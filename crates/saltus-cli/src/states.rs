@@ -235,6 +235,7 @@ mod tests {
         let lines = written(&|out| csv(out, &table));
         assert!(lines.starts_with("chain,draw,site_0,site_1,site_2\n0,0,0,1,2\n0,1,1,1,0\n1,0,"));
         let letters = ["-", "A", "C"].map(str::to_owned);
+        let letters = vec![letters.to_vec(); table.sites];
         let sequences = written(&|out| fasta(out, &table, &letters));
         let expected =
             ">sequence 1 | DCAenergy: -1.500\n-AC\n>sequence 2 | DCAenergy: 2.000\nAA-\n";

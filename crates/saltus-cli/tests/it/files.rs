@@ -218,7 +218,7 @@ fn where_nothing_is_left_there_is_an_exact_answer() {
 fn couplings_of_files_keep_all_their_digits_where_answers_are_exact() {
     let folder = Folder::new();
     // A chain of spins: Z = 2 Π 2 cosh J, with couplings that single precision does not have.
-    let weights = [0.1, -0.7, 1.3];
+    let weights: [f64; 3] = [0.1, -0.7, 1.3];
     let edges = weights.iter().enumerate().map(|(site, j)| format!("{site} {} {}\n", site + 1, -j));
     let coo = format!("# vartype=SPIN\n{}", edges.collect::<String>());
     let path = folder.file("chain.coo", coo);

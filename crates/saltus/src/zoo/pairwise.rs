@@ -81,7 +81,7 @@ impl PairwiseSpec {
 fn doubts(edges: &[Edge]) -> String {
     let entry = |edge: &Edge| (edge.from, edge.to, f64::from(edge.weight));
     let pairs = Pairs(edges.iter().map(entry).collect());
-    let doubts = [pairs.from_one("site"), pairs.added_up().1];
+    let doubts = [pairs.missing_first("site"), pairs.added_up().1];
     doubts.into_iter().flatten().map(|doubt| format!("; {doubt}")).collect()
 }
 

@@ -14,6 +14,7 @@ mod examples;
 mod formats;
 mod imports;
 mod large;
+mod marginals;
 mod mixed;
 mod models;
 #[cfg(feature = "zarr")]

@@ -70,7 +70,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         ));
     }
     let unused = sites - used(&entries, sites);
-    if let Some(doubt) = pairs.from_one("variable") {
+    if let Some(doubt) = pairs.missing_first("variable") {
         assumed.push(doubt);
     } else if unused > 0 {
         assumed.push(format!("{unused} variables have no term"));

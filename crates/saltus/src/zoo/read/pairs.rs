@@ -49,7 +49,7 @@ impl Pairs {
     }
 
     /// What to say if no entry names the first of what is counted from 0.
-    pub(in crate::zoo) fn from_one(&self, what: &str) -> Option<String> {
+    pub(in crate::zoo) fn missing_first(&self, what: &str) -> Option<String> {
         let least = self.0.iter().map(|entry| pair(entry).0).min()?;
         (least > 0).then(|| no_first(what))
     }
@@ -108,12 +108,12 @@ mod tests {
     fn pairs_that_are_given_again_add_up_in_either_order() {
         let pairs = Pairs(vec![(2, 1, 0.5), (1, 3, 1.0), (1, 2, 0.25), (4, 3, -1.0), (3, 1, 2.0)]);
         assert_eq!(pairs.again(), Some(2));
-        assert!(pairs.from_one("node").unwrap().starts_with("node 0 is there"));
+        assert!(pairs.missing_first("node").unwrap().starts_with("node 0 is there"));
         let (once, words) = pairs.added_up();
         assert_eq!(once, [(2, 1, 0.75), (1, 3, 3.0), (4, 3, -1.0)]);
         assert_eq!(words.unwrap(), "2 pairs are given more than once, and add up");
         let (same, words) = Pairs(once.clone()).added_up();
         assert_eq!((same, words), (once, None));
-        assert!(Pairs(vec![(1, 0, 1.0)]).from_one("node").is_none());
+        assert!(Pairs(vec![(1, 0, 1.0)]).missing_first("node").is_none());
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         pairs.0.push((one, other, finite(bias, number + 1)?));
     }
     let mut assumed = vec!["nodes count from 0".to_owned()];
-    assumed.extend(pairs.from_one("node"));
+    assumed.extend(pairs.missing_first("node"));
     let (terms, again) = pairs.added_up();
     assumed.extend(again);
     let mut model = Quadratic::new(Vartype::Binary, 0);
