@@ -167,7 +167,9 @@ impl Finished {
         if let Some(best) = outcome.observed::<Best>(BEST).and_then(|best| best.first()) {
             value["best"] = json!(best);
         }
-        let told = |finding: &Finding| (finding.code().to_owned(), sentence(finding));
+        let told = |finding: &Finding| {
+            (finding.code().to_owned(), sentence(finding, summary.advice(finding)))
+        };
         Self {
             summary: value,
             fine: summary.assurances.iter().map(Assurance::to_string).collect(),
@@ -178,7 +180,7 @@ impl Finished {
 }
 
 /// What was found, and what to do about it, in the terms of the Python package.
-fn sentence(finding: &Finding) -> String {
+fn sentence(finding: &Finding, advice: Vec<Advice>) -> String {
     let words = |advice: Advice| {
         Some(match advice {
             // What Python has no way to ask for.
@@ -196,7 +198,7 @@ fn sentence(finding: &Finding) -> String {
             Advice::Observe => "an observable of your own".to_owned(),
         })
     };
-    let advice: Vec<String> = finding.advice().into_iter().filter_map(words).collect();
+    let advice: Vec<String> = advice.into_iter().filter_map(words).collect();
     match advice.is_empty() {
         true => finding.to_string(),
         false => format!("{finding}; try {}", advice.join(", or ")),
