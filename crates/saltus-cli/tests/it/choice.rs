@@ -42,8 +42,8 @@ fn ordered_magnets_are_sampled_by_clusters_at_every_length() {
 /// No sampler of one temperature gets from one mode of these to another: a ladder does, also in short runs.
 #[test]
 fn models_of_several_modes_get_a_ladder() {
-    let Some(data) = crate::common::data() else { return };
-    let uai = |name: &str| data.join("formats/uai").join(name).display().to_string();
+    let Some(folder) = crate::tools::formats("uai") else { return };
+    let uai = |name: &str| folder.join(name).display().to_string();
     let given = |name: &str| {
         let model = uai(name);
         format!("file {model} --evidence {model}.evid --draws 500")

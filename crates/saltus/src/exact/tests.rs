@@ -41,7 +41,7 @@ fn both<M: Model>(model: &M) -> [Answer; 2] {
     let order =
         order(model.space(), &factors, MOST_ENTRIES).unwrap_or_else(|_| panic!("too large"));
     let eliminated = Eliminated::new(model.space(), factors, order).unwrap().1;
-    [Listed::new(model, states(model.space()).unwrap()).unwrap().1, eliminated]
+    [Listed::new(model, states(model.space()).unwrap(), 1.0).unwrap().1, eliminated]
 }
 
 fn agree<M: Model>(model: &M) {
@@ -105,7 +105,7 @@ fn draws_have_the_probabilities_of_the_marginals() {
 
 /// By listing, where elimination would be chosen.
 fn listed<M: Model>(model: &M) -> Exact {
-    let (listed, answer) = Listed::new(model, states(model.space()).unwrap()).unwrap();
+    let (listed, answer) = Listed::new(model, states(model.space()).unwrap(), 1.0).unwrap();
     let Answer { log_z, marginals, map, map_log_prob } = answer;
     let (view, sites) = (View::new(model), model.space().sites());
     Exact { found: Found::Listed(listed), log_z, marginals, map, map_log_prob, view, sites }
