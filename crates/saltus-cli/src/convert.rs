@@ -1,7 +1,7 @@
 //! `saltus convert`: a model's file in another format.
 
 use crate::arguments::ConvertArguments;
-use crate::export::to_file;
+use crate::export::{check_free_or_stdout, to_file};
 use crate::failure::{Failure, Finish};
 use saltus::zoo::read::{Format, read_as};
 use saltus::zoo::write::{WRITTEN, constant_lost, write};
@@ -11,6 +11,7 @@ use std::path::Path;
 /// Reads, writes and says what was assumed.
 pub fn run(arguments: &ConvertArguments) -> Result<Finish, Failure> {
     let ConvertArguments { file, out, format, map, to, force } = arguments;
+    check_free_or_stdout(out, *force)?;
     let (from, model) = read_as(file, *format, map)?;
     let to = to.map_or_else(|| format_of(out), Ok)?;
     let bytes = write(&model, to)

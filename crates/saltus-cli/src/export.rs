@@ -211,8 +211,8 @@ fn whole(
     write: impl FnOnce(&mut Draft) -> Result<(), ExportError>,
 ) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| cannot_write(path, &error);
-    // Before the work, not after it.
-    check_free(path, force)?;
+    // Whoever works before checks its folder before, too: what is gone since is nobody's usage.
+    files::check_free(path, existing(force)).map_err(cannot)?;
     let mut draft = Draft::new(path).map_err(cannot)?;
     match write(&mut draft) {
         Err(ExportError::File(error)) => return Err(cannot(error)),

@@ -74,9 +74,9 @@ impl Sampling<'_> {
             .as_deref()
             .map(|path| mosaic(path, existing, &title, space))
             .transpose()?;
-        let store = job.open(&title, &model)?;
         let json = arguments.run.json;
         let is_printed = prints_a_file(arguments.mar.iter().chain(rungs), json)?;
+        let store = job.open(&title, &model)?;
         let heading = heading(&title, space, &job) + &exact_words(&model);
         announce(&heading, json || is_printed, arguments.run.quiet)?;
         let mut view = View::new("", arguments.run.quiet);

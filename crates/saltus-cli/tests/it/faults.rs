@@ -273,11 +273,15 @@ fn stdout_is_no_name_of_a_file() {
         format!("sample {SMALL} --out -"),
         format!("report {run} --out -"),
         format!("export {run} --csv - --states -"),
-        format!("sample {SMALL} --mar -"),
+        format!("sample {SMALL} --mar - --json"),
     ] {
         let ran = saltus(&line);
         assert_eq!((ran.code, &*ran.out), (2, ""), "{line}: {}", ran.err);
     }
+    // Where it is one, it holds nothing else.
+    let ran = saltus(&format!("sample {SMALL} --mar -"));
+    assert!(ran.code == 0 && ran.out.starts_with("MAR\n"), "{}{}", ran.out, ran.err);
+    assert_eq!(ran.out.lines().count(), 2);
     assert!(!Path::new("-").exists());
     // Files are written though nobody reads what is said of them.
     let (model, states) = (folder.path("m.uai"), folder.path("states.npz"));
