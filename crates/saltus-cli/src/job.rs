@@ -14,8 +14,8 @@ use saltus::run::MARGINALS;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
 use saltus::zoo::{Given, Title};
 use saltus::{
-    Choice, Control, Ended, Method, Model, Observable, Outcome, Run, RunError, Seconds, Settings,
-    Space, choose, run,
+    Choice, Ended, Method, Model, Observable, Outcome, Run, RunError, Seconds, Settings, Space,
+    choose, run,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -230,14 +230,11 @@ impl Job {
         Ok(Self { config, settings, destination, open: None, trials: Duration::ZERO })
     }
 
-    /// The same with the sampler that suits the model, if none was named; none if there was no time to try them all.
-    pub fn chosen<M: Model>(mut self, model: &M, began: Instant) -> Option<Self> {
+    /// The same with the sampler that suits the model, if none was named; none if trials were interrupted.
+    pub fn chosen<M: Model>(mut self, model: &M) -> Option<Self> {
         if let Some(ladders) = self.open.take() {
             let trying = Instant::now();
-            let limit = self.settings.time_limit;
-            let is_over = || limit.is_some_and(|limit| began.elapsed() >= limit);
-            let control = || if is_over() { Control::Stop } else { interrupt::control() };
-            let choice = choose::choose(model, &self.settings, control)?;
+            let choice = choose::choose(model, &self.settings, interrupt::control)?;
             self.trials = trying.elapsed();
             self.settings = choice.applied(self.settings);
             if choice.temper.is_some() {

@@ -50,7 +50,7 @@ impl Sampling<'_> {
         let Self { job, arguments } = self;
         interrupt::listen();
         let began = Instant::now();
-        let Some(job) = job.chosen(&model, began) else {
+        let Some(job) = job.chosen(&model) else {
             say(
                 "saltus: stopped while samplers were tried, before the first draw; --sampler names one at once",
             );

@@ -14,7 +14,7 @@ use crate::run::Settings;
 use crate::sampler::{Method, Sampler};
 use crate::temper::Temper;
 use serde::{Deserialize, Serialize};
-use trials::{Trials, Tried};
+use trials::{End, Trials, Tried};
 
 /// Share of the work of a run by its likeliest sampler that all trials together may take.
 const SHARE: f64 = 0.05;
@@ -23,6 +23,8 @@ const SHARE: f64 = 0.05;
 const WORK: (f64, f64) = (5e7, 2e9);
 /// Share of the time limit of a run, counted too.
 const SHARE_OF_LIMIT: f64 = 0.1;
+/// Share of it by the clock, after which the likeliest sampler is taken: what is asked for is draws.
+const LATE: f64 = 0.5;
 /// Models of more sites are not tried: their likeliest sampler is taken.
 const MOST_SITES: usize = 1 << 17;
 /// Rounds of trials take equal parts of the work, and what is left is for a ladder. So many of the best go on to each, and with them the
@@ -68,7 +70,7 @@ pub struct Trial {
 
 /// Chooses a sampler, and a ladder where it helps, for a run of a model with these settings, whose own sampler is not read.
 /// A trial that fails counts for nothing: the run will say what is wrong. `monitor` is asked several times a second; nothing
-/// comes back if it says to stop.
+/// comes back if it says to stop. Trials that have taken half of a time limit are given up, and the likeliest sampler is taken.
 ///
 /// ```
 /// use saltus::{Control, Lattice, Method, Pairwise, Settings, choose};
@@ -113,8 +115,10 @@ pub fn choose<M: Model>(
             field.extend(stuck.take(2).map(gentler));
         }
         let mut tried = trials.round(number, &field);
-        if trials.were_stopped() {
-            return None;
+        match trials.end() {
+            Some(End::Stopped) => return None,
+            Some(End::Late) => return Some(plain(likeliest)),
+            None => (),
         }
         tried.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
         field = tried.iter().map(|one| one.sampler.clone()).collect();
@@ -134,8 +138,10 @@ pub fn choose<M: Model>(
         temper = (is_closer && ladder.worth() > best.worth()).then(Temper::default);
         seen.push(ladder);
     }
-    if trials.were_stopped() {
-        return None;
+    match trials.end() {
+        Some(End::Stopped) => return None,
+        Some(End::Late) => return Some(plain(likeliest)),
+        None => (),
     }
     let trials = seen.into_iter().map(|one| one.trial).collect();
     Some(Choice { sampler: best.map_or(likeliest, |best| best.sampler), temper, trials })
@@ -198,6 +204,7 @@ mod tests {
     use crate::model::lattice::Lattice;
     use crate::model::pairwise::Pairwise;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
 
     #[test]
     fn trials_stop_when_they_are_told_and_are_the_same_if_not() {
@@ -211,6 +218,14 @@ mod tests {
             _ => Control::Stop,
         };
         assert_eq!(choose(&model, &settings, later), None);
+        // Where trials are too slow for a time limit there are draws all the same.
+        let limited = Settings { time_limit: Some(Duration::from_millis(400)), ..settings.clone() };
+        let slow = || {
+            std::thread::sleep(Duration::from_millis(250));
+            Control::Continue
+        };
+        let choice = choose(&model, &limited, slow).unwrap();
+        assert!(choice.trials.is_empty() && choice.sampler.method == Method::Gibbs, "{choice:?}");
         let patient = || choose(&model, &settings, || Control::Continue).unwrap();
         assert_eq!(patient(), patient());
     }

@@ -6,6 +6,7 @@
 use assert_cmd::Command;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What a run of the binary left.
 pub struct Ran {
@@ -51,6 +52,15 @@ pub fn summary(line: &str) -> Value {
     let ran = saltus(&format!("{line} --json --quiet"));
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}");
     ran.json()
+}
+
+/// Waits until a file is there.
+pub fn wait_for(path: &str) {
+    let started = Instant::now();
+    while !Path::new(path).exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{path} never came");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Runs every command of a binary that stands in the blocks of a page, in their order and in a folder

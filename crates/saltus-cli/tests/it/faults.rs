@@ -1,11 +1,11 @@
 //! What may go wrong around a run: nobody reads, files are in the way, folders go away. Nothing is lost or hidden.
 #![cfg(unix)]
 
-use crate::common::{Folder, saltus};
+use crate::common::{Folder, saltus, wait_for};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SMALL: &str = "ising --size 4 --chains 2 --warmup 20 --draws 50 --quiet";
 
@@ -158,15 +158,6 @@ fn an_export_needs_a_format() {
     saltus(&format!("export {run} --csv {csv}"));
     let printed = saltus(&format!("export {run} --csv -"));
     assert_eq!((printed.code, printed.out), (0, fs::read_to_string(&csv).unwrap()));
-}
-
-/// Waits until a file is there.
-fn wait_for(path: &str) {
-    let started = Instant::now();
-    while !Path::new(path).exists() {
-        assert!(started.elapsed() < Duration::from_secs(60), "{path} never came");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn nothing_is_overwritten_unasked() {
     assert_eq!(saltus_with(&["report", run, "--out", other.to_str().unwrap()]).code, 0);
     assert!(other.exists());
     let nowhere = saltus_with(&["report", run, "--out", "no/such/folder/page.html"]);
-    assert_eq!(nowhere.code, 1);
+    assert_eq!(nowhere.code, 2);
     assert!(nowhere.err.contains("cannot write no/such/folder/page.html"), "{}", nowhere.err);
     let nothing = saltus_with(&["report", reported.folder.path().to_str().unwrap()]);
     assert_eq!(nothing.code, 1);

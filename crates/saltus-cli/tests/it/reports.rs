@@ -175,7 +175,8 @@ fn a_mosaic_shows_the_last_states_of_all_chains() {
 #[test]
 fn the_screen_has_one_measure_of_worth_and_ends_with_the_verdict() {
     let ran = saltus(
-        "sample ising --size 6 --coupling 0.2 --field 0 --chains 5 --warmup 300 --draws 2000 --picture",
+        "sample ising --size 6 --coupling 0.2 --field 0 --chains 5 --warmup 300 --draws 2000 --picture \
+         --sampler gibbs",
     );
     assert_eq!(ran.code, 0);
     let words = |word: &str| ran.out.matches(word).count();

@@ -1,7 +1,7 @@
 //! Runs with `--out`: stopped, resumed, extended, exported, refused.
 #![cfg(unix)]
 
-use crate::common::{Folder, Ran, saltus};
+use crate::common::{Folder, Ran, saltus, wait_for};
 use crate::folder::assert_same;
 use serde_json::Value;
 use std::fs;
@@ -42,16 +42,19 @@ fn storing_changes_nothing_but_the_store() {
 #[test]
 fn an_interrupted_run_keeps_every_draw_and_goes_on() {
     let folder = Folder::in_memory();
-    let (broken, whole) = (folder.path("broken"), folder.path("whole"));
+    let (mut broken, whole) = (String::new(), folder.path("whole"));
     let line = "sample ising --size 8 --chains 4 --warmup 500 --draws 400000 --threads 1";
     for signal in ["-INT", "-TERM", "-USR1"] {
+        broken = folder.path(signal);
         let child = Command::new(assert_cmd::cargo::cargo_bin!("saltus"))
             .args(format!("{line} --out {broken} --force --quiet --json").split_whitespace())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(400));
+        // It has been found which sampler suits.
+        wait_for(&format!("{broken}/.lock"));
+        std::thread::sleep(Duration::from_millis(300));
         Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         let output = child.wait_with_output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);

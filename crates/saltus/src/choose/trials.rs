@@ -1,7 +1,7 @@
 //! Trials: short runs that are cut so that all of a round take equal work.
 
 use super::worth::effective_draws;
-use super::{DISAGREEMENT, PARTS, SHARE, SHARE_OF_LIMIT, Trial, WORK};
+use super::{DISAGREEMENT, LATE, PARTS, SHARE, SHARE_OF_LIMIT, Trial, WORK};
 use crate::control::Control;
 use crate::draws::observable::Magnetisation;
 use crate::model::Model;
@@ -9,7 +9,8 @@ use crate::run::{MAGNETISATION, Outcome, REFERENCES, Run, Settings};
 use crate::sampler::Sampler;
 use crate::stats::diagnose;
 use crate::temper::Temper;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Chains of a trial, if the run has as many.
 const CHAINS: usize = 8;
@@ -25,6 +26,8 @@ const LEAST_SCANS: f64 = 100.0;
 const LADDERS: usize = 4;
 /// Nanoseconds per site that recording a draw is counted as.
 const RECORDING: f64 = 0.3;
+/// Nanoseconds that looking at every draw of a trial takes, which a run that keeps fewer does not take.
+const LOOKING: f64 = 1000.0;
 
 /// What all trials have in common.
 pub(super) struct Trials<'a, M> {
@@ -35,8 +38,19 @@ pub(super) struct Trials<'a, M> {
     chains: usize,
     starts: Option<Vec<u8>>,
     monitor: &'a (dyn Fn() -> Control + Sync),
-    /// Whether it asked to stop.
-    stopped: AtomicBool,
+    /// When it is too late for more, where a run has a time limit.
+    deadline: Option<Instant>,
+    /// Why there are no more trials.
+    end: OnceLock<End>,
+}
+
+/// Why trials ended before they were done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The monitor asked to stop.
+    Stopped,
+    /// They took too much of the time that there is for the run.
+    Late,
 }
 
 /// A trial and what it was of.
@@ -85,21 +99,28 @@ impl<'a, M: Model> Trials<'a, M> {
         // Counted as well, so that where a run ends before its limit the choice does not depend on the clock.
         let limit = settings.time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
         let work = (SHARE * run).clamp(WORK.0, WORK.1).min(SHARE_OF_LIMIT * 1e9 * limit);
-        let stopped = AtomicBool::new(false);
-        Self { model, settings, work: work / PARTS as f64, chains, starts: None, monitor, stopped }
+        let work = work / PARTS as f64;
+        let deadline = settings.time_limit.map(|limit| Instant::now() + limit.mul_f64(LATE));
+        let end = OnceLock::new();
+        Self { model, settings, work, chains, starts: None, monitor, deadline, end }
     }
 
-    /// Whether the monitor asked to stop, so that nothing is known.
-    pub(super) fn were_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+    /// Why nothing is known, if trials ended before they were done.
+    pub(super) fn end(&self) -> Option<End> {
+        self.end.get().copied()
     }
 
-    /// Asks the monitor, which once it has said to stop is asked no more.
+    /// Asks the monitor and the clock, which once one has said to stop are asked no more.
     fn control(&self) -> Control {
-        if !self.were_stopped() && (self.monitor)() == Control::Stop {
-            self.stopped.store(true, Ordering::Relaxed);
+        if self.end().is_none() {
+            let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let end = match (self.monitor)() {
+                Control::Stop => Some(End::Stopped),
+                Control::Continue => is_late().then_some(End::Late),
+            };
+            end.map(|end| self.end.get_or_init(|| end));
         }
-        if self.were_stopped() { Control::Stop } else { Control::Continue }
+        if self.end().is_some() { Control::Stop } else { Control::Continue }
     }
 
     /// From now on trials start where the chains of this one arrived.
@@ -115,7 +136,8 @@ impl<'a, M: Model> Trials<'a, M> {
         let least = |sampler: Sampler| {
             let tunes = sampler.traits(self.model.space()).scale.is_some();
             let steps = if tunes { LEAST_TUNED } else { LEAST };
-            (steps * self.chains as f64 * work_of_step(self.model, &sampler), sampler)
+            let of_step = work_of_step(self.model, &sampler) + LOOKING;
+            (steps * self.chains as f64 * of_step, sampler)
         };
         let mut field: Vec<(f64, Sampler)> = field.into_iter().map(least).collect();
         while field.iter().any(|(least, _)| *least > self.work / field.len() as f64) {
@@ -135,7 +157,7 @@ impl<'a, M: Model> Trials<'a, M> {
 
     /// Settings of so much work by chains whose steps take some each.
     fn settings(&self, sampler: &Sampler, chains: usize, work: f64, of_step: f64) -> Settings {
-        let steps = (work / (chains as f64 * of_step)) as usize;
+        let steps = (work / (chains as f64 * (of_step + LOOKING))) as usize;
         let steps = steps.min(MOST_STEPS);
         Settings {
             sampler: sampler.clone(),

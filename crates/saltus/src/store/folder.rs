@@ -101,15 +101,32 @@ impl Folder {
     fn write_parts(&self, key: &str, parts: &[&[u8]]) -> Result<(), StoreError> {
         self.check_place()?;
         let path = self.path(key);
-        let written = match atomic_write_parts(&path, parts, Durability::Later) {
+        let write = || atomic_write_parts(&path, parts, Durability::Later);
+        let written = match write() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(path.parent().unwrap_or(&self.root))
-                    .and_then(|()| atomic_write_parts(&path, parts, Durability::Later))
+                self.make_folders(key).and_then(|()| write())
             }
             written => written,
         };
-        written.map_err(|error| failed("write", &path, &error))?;
+        if let Err(error) = written {
+            // It may have gone away since it was looked for.
+            self.check_place()?;
+            return Err(failed("write", &path, &error));
+        }
         self.unsynced().0.push(path);
+        Ok(())
+    }
+
+    /// Makes the folders that a file stands in, but never the store's own.
+    fn make_folders(&self, key: &str) -> std::io::Result<()> {
+        let mut path = self.root.clone();
+        for name in Path::new(key).parent().into_iter().flatten() {
+            path.push(name);
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => (),
+                made => made?,
+            }
+        }
         Ok(())
     }
 
@@ -379,6 +396,8 @@ mod tests {
         folder.write("a/b", b"1").unwrap();
         fs::rename(&here, &there).unwrap();
         assert!(matches!(folder.write("a/c", b"2"), Err(StoreError::Gone(_))));
+        // Not even by a process that had just seen it there.
+        assert!(folder.make_folders("a/c").is_err());
         assert!(!here.exists());
         // Nor is one written to that came in its place.
         fs::create_dir(&here).unwrap();
