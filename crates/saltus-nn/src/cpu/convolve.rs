@@ -47,8 +47,10 @@ impl WithSimd for Convolve<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         // The number of registers across a panel must be known to the compiler, and the pixels that
         // are added up together, so that a loaded weight is used that often: as many as leave
-        // registers for the weights. Images of 28, 14 and 7 pixels a side are whole sevens.
+        // registers for the weights. Images of 28, 14 and 7 pixels a side are whole sevens, but the last
+        // have sixteen tiles.
         match S::F32_LANES {
+            16 if self.group.pixels.len().is_multiple_of(4) => self.panels::<S, 1, 8>(simd),
             16 => self.panels::<S, 1, 7>(simd),
             8 => self.panels::<S, 2, 4>(simd),
             4 => self.panels::<S, 4, 4>(simd),
@@ -70,6 +72,10 @@ impl Convolve<'_> {
             let (tiles, rest) = pixels.as_chunks::<PIXELS>();
             for tile in tiles {
                 sum.tile(self.start, tile, self.output);
+            }
+            let (fours, rest) = rest.as_chunks::<4>();
+            for four in fours {
+                sum.tile(self.start, four, self.output);
             }
             for pixel in rest {
                 sum.tile(self.start, &[*pixel], self.output);
