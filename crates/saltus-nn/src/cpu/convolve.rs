@@ -32,12 +32,14 @@ pub(super) fn convolve(
     }
 }
 
-struct Convolve<'a> {
-    group: &'a Group,
-    weights: &'a [f32],
-    start: Start<'a>,
-    input: &'a [f32],
-    output: &'a mut [f32],
+/// The sums of a group.
+pub(super) struct Convolve<'a> {
+    pub(super) group: &'a Group,
+    /// Its packed weights.
+    pub(super) weights: &'a [f32],
+    pub(super) start: Start<'a>,
+    pub(super) input: &'a [f32],
+    pub(super) output: &'a mut [f32],
 }
 
 impl WithSimd for Convolve<'_> {

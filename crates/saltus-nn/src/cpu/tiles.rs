@@ -4,7 +4,7 @@
 //! Input d, weights g and products m are changed to other coordinates and back, Bᵀ d B, G g Gᵀ and Aᵀ m A, by additions
 //! and halves. In between stand sixteen products of matrices, one per coordinate: a plan of sixteen groups.
 
-use super::convolve::{Start, convolve};
+use super::convolve::{Convolve, Start};
 use super::packed::{PANEL, Packed};
 use super::plan::{Group, Pixel, Plan};
 use super::plane::Plane;
@@ -15,6 +15,8 @@ use pulp::{Arch, Simd, WithSimd};
 const READ: usize = 4;
 /// Pixels along a side of what it makes.
 const MADE: usize = 2;
+/// Channels from which on fewer products save more than the change of coordinates takes.
+const LEAST_CHANNELS: usize = 2 * PANEL;
 /// Coordinates of a tile.
 const PLACES: usize = READ * READ;
 
@@ -22,6 +24,7 @@ const PLACES: usize = READ * READ;
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
     tiles: Vec<Tile>,
+    /// In every coordinate a row of channels per tile.
     products: Plan,
     weights: Packed,
 }
@@ -35,7 +38,7 @@ struct Tile {
     to: [Option<usize>; MADE * MADE],
 }
 
-/// Memory for an image in other coordinates.
+/// Memory for an image in other coordinates: [place][tile][channel].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coordinates {
     input: Vec<f32>,
@@ -47,8 +50,9 @@ impl Tiles {
     pub(super) fn new(layer: &Layer, input: Plane, output: Plane) -> Option<Self> {
         let (rows, columns) = (output.rows.div_ceil(MADE), output.columns.div_ceil(MADE));
         let fewer = rows * columns * PLACES < output.pixels() * layer.side * layer.side;
+        let wide = input.channels.min(output.channels) >= LEAST_CHANNELS;
         let whole = input.channels.is_multiple_of(PANEL) && output.channels.is_multiple_of(PANEL);
-        if (layer.side, layer.stride) != (3, 1) || !fewer || !whole {
+        if (layer.side, layer.stride) != (3, 1) || !fewer || !wide || !whole {
             return None;
         }
         let inside = |at: usize, side: usize| if at < side + 2 { at } else { 0 };
@@ -67,10 +71,7 @@ impl Tiles {
             .collect();
         let group = |place: usize| Group {
             pixels: (0..tiles.len())
-                .map(|tile| {
-                    let row = place * tiles.len() + tile;
-                    Pixel { from: row * input.channels, to: row * output.channels }
-                })
+                .map(|row| Pixel { from: row * input.channels, to: row * output.channels })
                 .collect(),
             runs: vec![0],
             length: input.channels,
@@ -116,11 +117,15 @@ impl Tiles {
         coordinates: &mut Coordinates,
     ) {
         let Self { tiles, products: plan, weights } = self;
-        let numbers = |channels: usize| PLACES * tiles.len() * channels;
-        let changed = at_least(&mut coordinates.input, numbers(plan.inputs));
-        let products = at_least(&mut coordinates.products, numbers(plan.outputs));
+        let matrices = (tiles.len() * plan.inputs, tiles.len() * plan.outputs);
+        let changed = at_least(&mut coordinates.input, PLACES * matrices.0);
+        let products = at_least(&mut coordinates.products, PLACES * matrices.1);
         instructions.dispatch(There { tiles, channels: plan.inputs, input, changed });
-        convolve(instructions, plan, weights, Start::Zero, changed, products);
+        let places = plan.groups.iter().zip(&weights.groups);
+        let matrices = changed.chunks_exact(matrices.0).zip(products.chunks_exact_mut(matrices.1));
+        for ((group, weights), (input, output)) in places.zip(matrices) {
+            instructions.dispatch(Convolve { group, weights, start: Start::Zero, input, output });
+        }
         instructions.dispatch(Back { tiles, channels: plan.outputs, start, products, output });
     }
 }
