@@ -83,6 +83,7 @@ impl Scouts {
         };
         let scouting = Run::new(model, settings)
             .observe_as_usual()
+            .without_exact_means()
             .keep_states()
             .start_from(starts)
             // Chains that no run has.
@@ -275,8 +276,8 @@ mod tests {
     /// What comes of a run that found nothing, all of whose chains start at the same value.
     fn of_run<M: Model>(model: &M, settings: Settings, start: u8) -> (Summary, Scouts) {
         let starts = vec![start; settings.chains * model.space().sites()];
-        let run = Run::new(model, settings).observe_as_usual().start_from(starts);
-        let outcome = run.go().unwrap();
+        let run = Run::new(model, settings).observe_as_usual().without_exact_means();
+        let outcome = run.start_from(starts).go().unwrap();
         let mut summary = Summary::new("ising", &outcome);
         assert!(summary.findings.is_empty(), "{:?}", summary.findings);
         summary.scout(model, &outcome, || Control::Continue);
@@ -340,7 +341,8 @@ mod tests {
         let model = ferromagnet(0.06);
         let run = |settings: Settings| {
             let starts = vec![1; settings.chains * 16];
-            Run::new(&model, settings).observe_as_usual().start_from(starts).go().unwrap()
+            let run = Run::new(&model, settings).observe_as_usual().without_exact_means();
+            run.start_from(starts).go().unwrap()
         };
         let outcome = run(settings(Sampler::gibbs(), 4, 1500));
         let told = |outcome: &Outcome| {
