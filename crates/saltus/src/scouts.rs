@@ -98,6 +98,8 @@ impl Scouts {
             Ended::Failed { .. } => return Err(Unsent::Failed),
         }
         let beta = outcome.settings.beta.unwrap_or(1.0);
+        // Draws are of states as they are shown.
+        let sites = model.shown_space().sites();
         Ok(Self::compare(&scouting.trace, home, memory, beta, sites))
     }
 
@@ -167,7 +169,7 @@ fn travel<M: Model>(
     if (approach + stay) as f64 > affordable {
         return Err(Unsent::Costly);
     }
-    let fitting = MOST_BYTES / chains.saturating_mul(model.space().sites());
+    let fitting = MOST_BYTES / chains.saturating_mul(model.shown_space().sites());
     if fitting < FEWEST { Err(Unsent::Large) } else { Ok([approach, stay.min(fitting)]) }
 }
 
@@ -331,8 +333,10 @@ mod tests {
         let clamped = Clamped::new(ferromagnet(-0.15), &[(0, 1)]).unwrap();
         let (_, scouts) = of_run(&clamped, settings(Sampler::gibbs(), 4, 1500), 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
-        let weighted = Settings { thin: 16, ..settings(Sampler::dld(), 4, 3000) };
-        let (_, scouts) = of_run(&ferromagnet(0.06), weighted, 1);
+        let weighted = || Settings { thin: 16, ..settings(Sampler::dld(), 4, 3000) };
+        let (_, scouts) = of_run(&ferromagnet(0.06), weighted(), 1);
+        assert!(scouts.elsewhere > 0, "{scouts:?}");
+        let (_, scouts) = of_run(&clamped, weighted(), 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
     }
 
