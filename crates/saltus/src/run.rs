@@ -575,8 +575,10 @@ impl<'a, M: Model + 'a> Run<'a, M> {
                 let named = named.map(|(name, one)| (name.as_str(), &**one as &dyn Observable));
                 let watched = Watched { references: &taken.references, named: named.collect() };
                 let beta = self.settings.beta.unwrap_or(1.0);
+                let until = Instant::now() + exactly::patience(driver.seconds);
                 driver.timed_summary(|driver| {
-                    let means = || watched.exact_means(&*self.model, beta, || driver.may_go_on());
+                    let go_on = || Instant::now() < until && driver.may_go_on();
+                    let means = || watched.exact_means(&*self.model, beta, go_on);
                     catch_unwind(AssertUnwindSafe(means)).unwrap_or_default()
                 })
             }

@@ -76,7 +76,7 @@ pub(crate) fn of_all_states<M: Model>(
 }
 
 /// States that are evaluated at once.
-const BLOCK: usize = 64;
+const BLOCK: usize = 256;
 
 /// The mean of log π under π^β, and what [`Exact::at`](super::Exact::at) gives, of a sum of tables whose elimination is no more
 /// than that many counted nanoseconds.

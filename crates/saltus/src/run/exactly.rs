@@ -1,14 +1,25 @@
 //! Exact means of what a run observes, where they can be had for next to nothing: its draws have to agree with them.
 
 use super::MAGNETISATION;
+use crate::control::Seconds;
 use crate::draws::observable::{Count, Hamming, Observable};
 use crate::draws::trace::{HAMMING, LOG_PROB};
 use crate::exact::{by_elimination, of_all_states};
 use crate::model::Model;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Counted nanoseconds that it may take.
 const MOST_WORK: f64 = 5e8;
+/// What it may take by the clock, of models that are slower than they are counted: a share of the run, and seconds at least and at
+/// most.
+const PATIENCE: (f64, f64, f64) = (0.25, 0.5, 60.0);
+
+/// How long it is waited for after a run that took so long.
+pub(super) fn patience(run: Seconds) -> Duration {
+    let (share, least, most) = PATIENCE;
+    Duration::from_secs_f64((share * (run.warmup + run.draws)).max(least).min(most))
+}
 
 /// What a run observes of the states that it shows.
 pub(super) struct Watched<'w> {
