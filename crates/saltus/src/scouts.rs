@@ -336,8 +336,11 @@ mod tests {
         let weighted = || Settings { thin: 16, ..settings(Sampler::dld(), 4, 3000) };
         let (_, scouts) = of_run(&ferromagnet(0.06), weighted(), 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
-        let (_, scouts) = of_run(&clamped, weighted(), 1);
-        assert!(scouts.elsewhere > 0, "{scouts:?}");
+        // Both at once, of spins that are warm: there is nothing to find.
+        let lattice = Lattice::periodic(4, 4).unwrap();
+        let warm = Pairwise::ising_lattice(lattice, 0.15, vec![0.0; 16]).unwrap();
+        let (_, scouts) = of_run(&Clamped::new(warm, &[(0, 1), (5, 0)]).unwrap(), weighted(), 1);
+        assert_eq!((scouts.elsewhere, scouts.unsent), (0, None));
     }
 
     #[test]
