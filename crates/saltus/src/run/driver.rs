@@ -338,6 +338,26 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         })
     }
 
+    /// Whether something may take longer after the draws: asked as often as one likes, it asks the monitor now and then.
+    pub(super) fn may_go_on(&mut self) -> bool {
+        let now = Instant::now();
+        let is_late = self.pace.limit.is_some_and(|limit| now >= limit);
+        if is_late || now - self.pace.last_look < HEARTBEAT {
+            return !is_late;
+        }
+        self.pace.last_look = now;
+        let progress = self.progress(None);
+        self.ask(progress).is_ok_and(|control| control == Control::Continue)
+    }
+
+    /// Does something that belongs to summing up, and counts its time.
+    pub(super) fn timed_summary<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let began = Instant::now();
+        let done = work(self);
+        self.seconds.summary += began.elapsed().as_secs_f64();
+        done
+    }
+
     /// Where the run is.
     fn progress(&self, ess: Option<f64>) -> Progress {
         Progress {

@@ -79,8 +79,9 @@ impl From<Sampler> for Settings {
 
 /// Most steps per draw that are chosen for anyone: with as many, keeping a draw costs next to nothing.
 const MOST_THINNED: usize = 100;
-/// Draws' worth of steps that chains need to forget where they started, as a share of all draws and at least.
-const FORGETTING: (usize, usize) = (10, 100);
+/// Draws' worth of steps that chains need to forget where they started: as a share of all draws, at least, and at most, so that a
+/// run that its time ends has draws.
+const FORGETTING: (usize, usize, usize) = (10, 100, 100_000);
 
 /// Beyond this, cutting the warm-up into rounds would overflow.
 const LONGEST_WARMUP: usize = usize::MAX >> 8;
@@ -165,7 +166,7 @@ impl Settings {
     /// The same with the steps of warm-up and per draw that suit its sampler on a model, where nobody chose them.
     ///
     /// A sampler that tries a few sites per step keeps a draw once it has tried about as many as there are, after 100
-    /// steps at most. The warm-up is a tenth of the draws, and at least 100 of them; where a scale is tuned, at least 3000
+    /// steps at most. The warm-up is a tenth of the draws, from 100 to 100,000 of them; where a scale is tuned, at least 3000
     /// steps. Ladders of temperatures have 3000 scans of warm-up, and every scan is a draw.
     ///
     /// ```
@@ -179,6 +180,8 @@ impl Settings {
     /// assert_eq!(steps(Sampler::gibbs()), (500, 1));
     /// // One of forty sites per step.
     /// assert_eq!(steps(Sampler::gwg()), (20_000, 40));
+    /// let endless = Settings { draws: usize::MAX, ..Sampler::gibbs().into() };
+    /// assert_eq!(endless.suited(&model, None, None).warmup, 100_000);
     /// # Ok::<(), saltus::ModelError>(())
     /// ```
     pub fn suited<M: Model>(
@@ -194,8 +197,8 @@ impl Settings {
         }
         let suiting = || self.sampler.terms(model, 1).steps_per_sweep.min(MOST_THINNED);
         self.thin = thin.unwrap_or_else(suiting);
-        let (share, least) = FORGETTING;
-        let forgetting = (self.draws / share).max(least).saturating_mul(self.thin);
+        let (share, least, most) = FORGETTING;
+        let forgetting = (self.draws / share).clamp(least, most).saturating_mul(self.thin);
         let traits = self.sampler.traits(model.space());
         let tunes = traits.scale.is_some() && self.sampler.scale.is_none();
         let tuning = if tunes {
