@@ -185,6 +185,9 @@ fn printable(reason: String) -> String {
 impl Format {
     /// The format of a file with these bytes, which are not compressed.
     pub fn detect(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err("is empty".to_owned());
+        }
         let likely = Self::ALL.iter().find(|format| format.is_likely(bytes));
         likely.copied().ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
