@@ -97,6 +97,8 @@ impl Scouts {
             Ended::Failed { .. } => return Err(Unsent::Failed),
         }
         let beta = outcome.settings.beta.unwrap_or(1.0);
+        // States are kept as the model shows them, which may be of more sites than the sampler moves.
+        let sites = model.shown_space().sites();
         Ok(Self::compare(&scouting.trace, home, memory, beta, sites))
     }
 
@@ -166,7 +168,7 @@ fn travel<M: Model>(
     if (approach + stay) as f64 > affordable {
         return Err(Unsent::Costly);
     }
-    let fitting = MOST_BYTES / chains.saturating_mul(model.space().sites());
+    let fitting = MOST_BYTES / chains.saturating_mul(model.shown_space().sites());
     if fitting < FEWEST { Err(Unsent::Large) } else { Ok([approach, stay.min(fitting)]) }
 }
 
@@ -331,7 +333,11 @@ mod tests {
         let (_, scouts) = of_run(&clamped, settings(Sampler::gibbs(), 4, 1500), 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
         let weighted = Settings { thin: 16, ..settings(Sampler::dld(), 4, 3000) };
-        let (_, scouts) = of_run(&ferromagnet(0.06), weighted, 1);
+        let (_, scouts) = of_run(&ferromagnet(0.06), weighted.clone(), 1);
+        assert!(scouts.elsewhere > 0, "{scouts:?}");
+        // A model that shows more sites than it has.
+        let clamped = Clamped::new(ferromagnet(-0.15), &[(0, 1)]).unwrap();
+        let (_, scouts) = of_run(&clamped, weighted, 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
     }
 

@@ -395,8 +395,9 @@ mod tests {
         }
         let bytes = archive.finish().unwrap().into_inner();
         assert!(matches!(read(&bytes).unwrap().body, Body::Spins(_)));
-        let map = [("weight".to_owned(), "names".to_owned())];
-        assert!(read_as(&bytes, &map).unwrap_err().contains("hidden_bias"));
+        let map = [("weight", "names"), ("hidden_bias", "h"), ("visible_bias", "h")];
+        let map = map.map(|(own, name)| (own.to_owned(), name.to_owned()));
+        assert!(read_as(&bytes, &map).unwrap_err().contains("names: holds numbers of type '<U1'"));
     }
 
     #[test]
