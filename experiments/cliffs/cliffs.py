@@ -1,4 +1,5 @@
-"""Where a cost per site could leave the plateau: Gibbs sweeps of every model, large lattices, many chains, moves of many sites on RBMs, one chain alone.
+"""Where a cost per site could leave the plateau: Gibbs sweeps of every model, large lattices, many chains, moves of many sites on RBMs, graphs beside the lattice,
+one chain alone.
 
     python experiments/cliffs/cliffs.py target/release/saltus [--before OLD] > cliffs.md
 
@@ -60,6 +61,35 @@ def edges(path, sites=10_000):
     path.write_text("".join(f"{i} {j} 0.4\n" for i, j in sorted(pairs)))
 
 
+def torus(path, side=500):
+    """A square lattice with periodic rims."""
+    site = lambda row, column: row % side * side + column % side
+    with path.open("w") as file:
+        for row in range(side):
+            for column in range(side):
+                file.write(f"{site(row, column)} {site(row + 1, column)} 0.3\n{site(row, column)} {site(row, column + 1)} 0.3\n")
+
+
+def graphs(binary, folder):
+    """What an edge of a graph costs beside one of the lattice, in turns."""
+    files = {"random, three neighbours": folder / "regular", "torus 500×500 as a file": folder / "torus"}
+    edges(files["random, three neighbours"])
+    torus(files["torus 500×500 as a file"])
+    models = [("lattice 50×50", ["ising", "--size", "50x50", "--coupling", "0.3", "--field", "0"], 2500, 4900, 400)]
+    models += [(name, ["pairwise", "--edges", str(file)], *size) for (name, file), size in zip(files.items(), [(10_000, 15_000, 100), (250_000, 500_000, 4)])]
+    print("\n## An edge of a graph beside one of the lattice\n\n| graph | dlmc, ns per edge and step | pas |\n|---|---|---|")
+    rounds = {}
+    for _ in range(3):
+        for name, words, sites, pairs, draws in models:
+            for sampler in ("dlmc", "pas"):
+                pace = nanoseconds(binary, [*words, "--sampler", sampler], sites, 100, draws, rounds=1)
+                rounds.setdefault((name, sampler), []).append(pace * sites / pairs)
+    for name, *_ in models:
+        cells = [min(rounds[name, one]) for one in ("dlmc", "pas")]
+        beside = [cell / min(rounds[models[0][0], one]) for one, cell in zip(("dlmc", "pas"), cells)]
+        print(f"| {name} | " + " | ".join(f"{cell:.2f} ({ratio:.2f} times)" for cell, ratio in zip(cells, beside)) + " |", flush=True)
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("binary", type=Path)
@@ -86,6 +116,8 @@ def main():
     for changed in (1, 10, 100, 300):
         words = ["rbm", "--visible", "784", "--hidden", "200", "--sampler", "rwm", "--scale", str(changed)]
         print(f"| {changed} | {nanoseconds(binary, words, 1, 100, 40, thin=10) / 1000:.2f} |", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        graphs(binary, Path(folder))
     binaries = [asked.before.resolve(), binary] if asked.before else [binary]
     print("\n## One chain alone, ns per site and step\n\n| model | " + " | ".join(f"{one} {version(b)}" for one in ("gibbs", "dlmc") for b in binaries) + " |")
     print("|---" * (1 + 2 * len(binaries)) + "|")

@@ -161,13 +161,13 @@ def table(title, answers, key, libraries, unit):
 
 
 def beside_lattice(steps):
-    """What an edge costs, and what it costs beside one of the lattice."""
+    """What an edge costs, and of spins what it costs beside one of the lattice."""
     rows = {}
     for name, row in steps.items():
         rows[name] = dict(row)
         for one, cell in row.items():
             lattice = steps.get("lattice", {}).get(one, {})
-            if "ns" in cell and "ns" in lattice:
+            if name not in ("potts", "dca", "rbm") and "ns" in cell and "ns" in lattice:
                 rows[name][f"{one}, × lattice"] = {"ns": cell["ns"] / lattice["ns"]}
     return rows
 
