@@ -159,7 +159,7 @@ impl Choice {
 }
 
 /// The sampler that goes through temperatures, from a distribution of independent sites to the model, where none is named: the likeliest of those that
-/// can, without trials.
+/// can, without trials. Where sums are fixed none can, and it is the likeliest that keeps to them.
 ///
 /// ```
 /// use saltus::{Lattice, Method, Pairwise, choose};
@@ -169,8 +169,10 @@ impl Choice {
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
 pub fn for_path<M: Model>(model: &M) -> Method {
-    let settings = Settings { temper: Some(Temper::default()), ..Settings::default() };
-    candidates(model, &settings).first().map_or(Method::Dlmc, |sampler| sampler.method)
+    let path = Settings { temper: Some(Temper::default()), ..Settings::default() };
+    let mut all = [path, Settings::default()].into_iter();
+    let found = all.find_map(|settings| candidates(model, &settings).into_iter().next());
+    found.map_or(Method::Dlmc, |sampler| sampler.method)
 }
 
 /// Samplers worth trying on a model, the likeliest first: those that know how it is made, then those that are likely otherwise, then the

@@ -98,7 +98,7 @@ impl Scouts {
             Ended::Failed { .. } => return Err(Unsent::Failed),
         }
         let beta = outcome.settings.beta.unwrap_or(1.0);
-        // Draws are of states as they are shown.
+        // States are kept as the model shows them, which may be of more sites than the sampler moves.
         let sites = model.shown_space().sites();
         Ok(Self::compare(&scouting.trace, home, memory, beta, sites))
     }
@@ -335,6 +335,10 @@ mod tests {
         assert!(scouts.elsewhere > 0, "{scouts:?}");
         let weighted = || Settings { thin: 16, ..settings(Sampler::dld(), 4, 3000) };
         let (_, scouts) = of_run(&ferromagnet(0.06), weighted(), 1);
+        assert!(scouts.elsewhere > 0, "{scouts:?}");
+        // A model that shows more sites than it has.
+        let clamped = Clamped::new(ferromagnet(-0.15), &[(0, 1)]).unwrap();
+        let (_, scouts) = of_run(&clamped, weighted(), 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
         // Both at once, of spins that are warm: there is nothing to find.
         let lattice = Lattice::periodic(4, 4).unwrap();
