@@ -173,6 +173,24 @@ pub fn for_path<M: Model>(model: &M) -> Method {
     candidates(model, &settings).first().map_or(Method::Dlmc, |sampler| sampler.method)
 }
 
+/// The same where nothing but log Z is asked for: of the likely ones the one whose steps cost least. What counts then are energies at all
+/// temperatures, most of which are far from critical, so that moves of clusters have to be paid for everywhere and help in few places.
+///
+/// ```
+/// use saltus::{Lattice, Method, Pairwise, choose};
+/// let magnet = Pairwise::ising_lattice(Lattice::periodic(8, 8)?, 0.5, vec![0.0; 64])?;
+/// assert_eq!(choose::for_log_z(&magnet), Method::Gibbs);
+/// # Ok::<(), saltus::ModelError>(())
+/// ```
+pub fn for_log_z<M: Model>(model: &M) -> Method {
+    let settings = Settings { temper: Some(Temper::default()), ..Settings::default() };
+    let suitable = candidates(model, &settings);
+    let likely = suitable.iter().map(|sampler| (sampler.terms(model, 1), sampler.method));
+    let likely = likely.filter(|(terms, _)| terms.is_likely);
+    let cheapest = likely.min_by(|one, other| one.0.work.total_cmp(&other.0.work));
+    cheapest.map_or_else(|| for_path(model), |(_, method)| method)
+}
+
 /// Samplers worth trying on a model, the likeliest first: those that know how it is made, then those that are likely otherwise, then the
 /// others from the last of the table to the first.
 fn candidates<M: Model>(model: &M, settings: &Settings) -> Vec<Sampler> {

@@ -168,6 +168,7 @@ impl<'a, M: Model> Trials<'a, M> {
             time_limit: None,
             until_ess: None,
             until_rhat: None,
+            until_log_z: None,
             ..self.settings.clone()
         }
     }
