@@ -129,13 +129,18 @@ pub fn choose<M: Model>(
             trials.start_from(best);
         }
     }
-    let mut temper = None;
+    let mut climbing = None;
+    let mut movers: Vec<&Tried> = seen.iter().filter(|one| one.sweeps && !one.stuck).collect();
+    movers.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
     if let Some(best) = &best
         && !best.agrees()
-        && let Some(ladder) = trials.of_ladder(best)
+        && let Some(mover) = movers.first()
+        && let Some(ladder) = trials.of_ladder(mover)
     {
         let is_closer = ladder.agrees() || ladder.distance() < best.distance();
-        temper = (is_closer && ladder.worth() > best.worth()).then(Temper::default);
+        if is_closer && ladder.worth() > best.worth() {
+            climbing = Some(ladder.sampler.clone());
+        }
         seen.push(ladder);
     }
     match trials.end() {
@@ -144,7 +149,9 @@ pub fn choose<M: Model>(
         None => (),
     }
     let trials = seen.into_iter().map(|one| one.trial).collect();
-    Some(Choice { sampler: best.map_or(likeliest, |best| best.sampler), temper, trials })
+    let temper = climbing.as_ref().map(|_| Temper::default());
+    let alone = || best.map_or(likeliest, |best| best.sampler);
+    Some(Choice { sampler: climbing.unwrap_or_else(alone), temper, trials })
 }
 
 impl Choice {
