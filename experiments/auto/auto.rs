@@ -8,7 +8,8 @@
 //! Targets are the sixteen of the paper (its RBMs from DIR/rbm-reference, else random ones), the presets, and six models of files (from
 //! DIR/formats); with `--others` a dozen more, on which nothing was tuned. `--tried` leaves samplers out that `auto` never tries. 100 chains on one thread. A sampler tunes for at most a third of its time, then draws.
 //! Effective draws are those of the observable, log π or the Hamming distance, that has fewest, of all chains together; where chains disagree
-//! (R-hat above 1.1) they are no more than the distance between chains says, 2 chains/(R-hat² − 1), and such a sampler is compared only if all are. Time is that of the
+//! (R-hat above 1.1) they are no more than the distance between chains says, 2 chains/(R-hat² − 1), and such a sampler is compared only if all are; then there is no ratio but
+//! both R-hats, that of auto's choice first. Time is that of the
 //! process, so that other work on the machine disturbs it little; it takes about the seconds that are asked for, with those of an idle machine.
 
 use saltus::stats::{Diagnosis, diagnose};
@@ -153,14 +154,13 @@ fn print(name: &str, choice: &Choice, all: &[Measured], chosen: usize, choosing:
         (false, _) => " (disagree)",
         _ => "",
     };
+    let ratio = match some_agree {
+        true => format!("{:.2}", own.worth / best.worth),
+        false => format!("none agree: R-hat {:.1}, {:.1}", own.rhat, best.rhat),
+    };
     println!(
-        "| {name} | {}{ladder}{doubt} | {:.4} | {} | {:.4} | {:.2} | {:.2} |",
-        own.name,
-        own.worth,
-        best.name,
-        best.worth,
-        own.worth / best.worth,
-        choosing
+        "| {name} | {}{ladder}{doubt} | {:.4} | {} | {:.4} | {ratio} | {choosing:.2} |",
+        own.name, own.worth, best.name, best.worth,
     );
     for one in all {
         let agrees = if one.agrees { "" } else { "*" };

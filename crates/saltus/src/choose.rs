@@ -130,11 +130,16 @@ pub fn choose<M: Model>(
         }
     }
     let mut climbing = None;
-    let mut movers: Vec<&Tried> = seen.iter().filter(|one| one.sweeps && !one.stuck).collect();
-    movers.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
+    if best.as_ref().is_some_and(|best| !best.tells()) {
+        // All are too slow for trials: what the model says is all there is to go by.
+        let own = seen.iter().find(|one| one.sampler == likeliest && !one.stuck);
+        best = own.cloned().or(best);
+    }
+    let swept = seen.iter().filter(|one| one.sweeps && !one.stuck);
+    let swept = swept.max_by(|one, other| one.worth().total_cmp(&other.worth()));
     if let Some(best) = &best
         && !best.agrees()
-        && let Some(mover) = movers.first()
+        && let Some(mover) = if best.sweeps { Some(best) } else { swept }
         && let Some(ladder) = trials.of_ladder(mover)
     {
         let is_closer = ladder.agrees() || ladder.distance() < best.distance();

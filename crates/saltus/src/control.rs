@@ -82,9 +82,9 @@ impl std::fmt::Display for Reached {
         let rhat = self
             .rhat
             .map(|(rhat, asked)| format!("R-hat is {rhat:.4} (at most {asked} was asked for)"));
-        let log_z = self.log_z.map(|(error, asked)| {
-            format!("log Z is known to {error:.4} ({asked} was asked for)")
-        });
+        let log_z = self
+            .log_z
+            .map(|(error, asked)| format!("log Z is known to {error:.4} ({asked} was asked for)"));
         let found: Vec<String> = ess.into_iter().chain(rhat).chain(log_z).collect();
         write!(f, "enough after {} draws: {}", self.draws, found.join(" and "))
     }

@@ -24,6 +24,8 @@ const MOST_STEPS: usize = 100_000;
 /// A trial of a ladder needs more steps, to find its temperatures, and has fewer chains.
 const LEAST_SCANS: f64 = 100.0;
 const LADDERS: usize = 4;
+/// A trial worth fewer draws than this tells nothing.
+const TELLING: f64 = 1.0;
 /// Nanoseconds per site that recording a draw is counted as.
 const RECORDING: f64 = 0.3;
 /// Nanoseconds that looking at every draw of a trial takes, which a run that keeps fewer does not take.
@@ -61,12 +63,19 @@ pub(super) struct Tried {
     pub(super) stuck: bool,
     /// Whether a step goes over all sites. In a scan of a ladder a step of few sites costs as much and does little.
     pub(super) sweeps: bool,
+    /// Effective draws of the whole trial.
+    effective: f64,
     pub(super) trial: Trial,
     /// Where its chains arrived.
     arrived: Vec<Vec<u8>>,
 }
 
 impl Tried {
+    /// Whether its chains forgot anything: who moves least slowly is chance if none of them did.
+    pub(super) fn tells(&self) -> bool {
+        self.effective >= TELLING
+    }
+
     /// Effective draws per counted millisecond.
     pub(super) fn worth(&self) -> f64 {
         self.trial.ess_per_work
@@ -255,7 +264,7 @@ fn tried(sampler: &Sampler, outcome: Outcome, work_per_step: f64) -> Tried {
         rhat: rhat.filter(|rhat| rhat.is_finite()),
     };
     let (stuck, arrived) = (!outcome.stuck.is_empty(), outcome.last_states);
-    Tried { sampler: sampler.clone(), stuck, sweeps: true, trial, arrived }
+    Tried { sampler: sampler.clone(), stuck, sweeps: true, effective: fewest, trial, arrived }
 }
 
 /// Means of half chains that are worth n draws each differ by chance, and R-hat² is about 1 + 1/n. Where chains disagree, also in how often they
