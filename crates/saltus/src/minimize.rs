@@ -352,13 +352,21 @@ impl<'a, M: Model> Minimize<'a, M> {
         Ok(block_ranges(self.block_size(), settings.chains).map(block).collect())
     }
 
-    /// Takes the best states of a cooling in: the same one counts again. They are evaluated afresh, because sums of changes drift.
+    /// Takes the best states of a cooling in.
     fn gather(&self, blocks: &[Cooling<'_, M>], found: &mut Minimum) -> Result<(), RunError> {
+        let best = blocks.iter().flat_map(|block| &block.best);
+        let reached = best.filter(|(followed, _)| *followed != f64::NEG_INFINITY);
+        self.take(reached.map(|(_, state)| state.as_slice()), found)
+    }
+
+    /// Takes states in: the same one counts again. They are evaluated afresh, because sums of changes drift.
+    fn take<'s>(
+        &self,
+        states: impl Iterator<Item = &'s [u8]>,
+        found: &mut Minimum,
+    ) -> Result<(), RunError> {
         let mut cache = self.model.new_cache(1);
-        for (followed, state) in blocks.iter().flat_map(|block| &block.best) {
-            if *followed == f64::NEG_INFINITY {
-                continue;
-            }
+        for state in states {
             let mut log_prob = [0.0];
             let evaluated = States::new(state, state.len());
             self.model.log_prob(evaluated, &mut cache, &mut log_prob).map_err(RunError::Model)?;
