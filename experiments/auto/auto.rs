@@ -9,7 +9,7 @@
 //! DIR/formats); with `--others` a dozen more, on which nothing was tuned. `--tried` leaves samplers out that `auto` never tries. 100 chains on one thread. A sampler tunes for at most a third of its time, then draws.
 //! Effective draws are those of the observable, log π or the Hamming distance, that has fewest, of all chains together; where chains disagree
 //! (R-hat above 1.1) they are no more than the distance between chains says, 2 chains/(R-hat² − 1), and such a sampler is compared only if all are; then there is no ratio but
-//! both R-hats, that of auto's choice first. Time is that of the
+//! both R-hats, that of auto's choice first and the smallest. Time is that of the
 //! process, so that other work on the machine disturbs it little; it takes about the seconds that are asked for, with those of an idle machine.
 
 use saltus::stats::{Diagnosis, diagnose};
@@ -143,7 +143,9 @@ impl Comparing<'_> {
 fn print(name: &str, choice: &Choice, all: &[Measured], chosen: usize, choosing: f64) {
     let some_agree = all.iter().any(|one| one.agrees);
     let compared = all.iter().filter(|one| (one.agrees || !some_agree) && !one.stuck);
-    let Some(best) = compared.max_by(|one, other| one.worth.total_cmp(&other.worth)) else {
+    // Where none agree, those are best that are closest to it.
+    let rank = |one: &Measured| if some_agree { one.worth } else { -one.rhat };
+    let Some(best) = compared.max_by(|one, other| rank(one).total_cmp(&rank(other))) else {
         println!("| {name} | nothing could be compared | | | | | |");
         return;
     };

@@ -116,7 +116,7 @@ impl<M: Model> Minimize<'_, M> {
             found.seconds_to_best = began.elapsed().as_secs_f64();
         }
         let scans = outcome.tempering.as_ref().map_or(0, |ladder| ladder.scans as usize);
-        found.sweeps = outcome.settings.warmup + scans;
+        found.sweeps = outcome.warmup.iter().map(|round| round.steps).sum::<usize>() + scans;
         found.ended = match outcome.ended {
             // Time that was given was used as it should be.
             Ended::TimeLimit => Ended::Complete,
