@@ -44,6 +44,7 @@ use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use stop::StopRules;
 
 /// Draws from a model.
 ///
@@ -474,8 +475,8 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let names = self.names()?;
         let (own_names, own): (Vec<String>, Vec<_>) =
             std::mem::take(&mut self.observables).into_iter().unzip();
-        let rules = self.settings.until_ess.is_some() || self.settings.until_rhat.is_some();
-        let tracked: Vec<usize> = match (rules, self.monitor.is_some()) {
+        let follows = StopRules::follow(&self.settings);
+        let tracked: Vec<usize> = match (follows, self.monitor.is_some()) {
             (true, _) => (0..1 + references.len() + own_names.len()).collect(),
             (false, true) => vec![1],
             (false, false) => Vec::new(),

@@ -79,6 +79,7 @@ impl Scouts {
             time_limit: left,
             until_ess: None,
             until_rhat: None,
+            until_log_z: None,
             ..settings.clone()
         };
         let scouting = Run::new(model, settings)

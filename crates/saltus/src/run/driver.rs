@@ -14,7 +14,7 @@ use crate::error::StepFailure;
 use crate::kernel::ScaleTraits;
 use crate::model::Model;
 use crate::stats::{Running, running_ess, running_rhat};
-use crate::temper::{Adapter, Measured, RungDraw, Rungs, Tally, TemperReport};
+use crate::temper::{Adapter, LadderVerdict, Measured, RungDraw, Rungs, Tally, TemperReport};
 use crate::tune::{Round, Tuner, round_lengths};
 use crate::workers::Workers;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -251,7 +251,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             // After the last draw there is nothing to stop any more.
             if let Some(rules) = rules
                 && look < draws
-                && let Some(reached) = rules.met(look, self.estimates())
+                && let Some(reached) = rules.met(look, self.estimates(), self.log_z_error())
             {
                 return Err(Stop::Ended(Ended::Reached(reached)));
             }
@@ -270,6 +270,14 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         estimates
             .filter(move |(column, ess, rhat)| *column < of_the_run || *ess > 0.0 || rhat.is_some())
             .map(|(_, ess, rhat)| (ess, rhat))
+    }
+
+    /// The standard error of log Z so far, if that is to stop the run and there are round trips to judge it by.
+    fn log_z_error(&self) -> Option<f64> {
+        self.settings.until_log_z?;
+        let report = self.tempering()?;
+        let is_judged = !matches!(report.verdict(), LadderVerdict::NotMeasured { .. });
+        report.log_z_se.filter(|_| is_judged)
     }
 
     /// The running accumulators of a followed observable, chain by chain.

@@ -44,6 +44,10 @@ pub struct Settings {
     pub until_ess: Option<f64>,
     /// Stop before all draws are made, once the split R-hat of every observable is at most this.
     pub until_rhat: Option<f64>,
+    /// Stop a tempered run before all draws are made, once the standard error of log Z is at most this, and round trips
+    /// can be judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_log_z: Option<f64>,
     /// Sample π^β instead of π, for an inverse temperature β.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
@@ -65,6 +69,7 @@ impl Default for Settings {
             time_limit: None,
             until_ess: None,
             until_rhat: None,
+            until_log_z: None,
             beta: None,
             temper: None,
         }
@@ -221,6 +226,7 @@ impl Settings {
             time_limit: None,
             until_ess: None,
             until_rhat: None,
+            until_log_z: None,
             ..settings
         }
     }
@@ -251,6 +257,13 @@ impl Settings {
         {
             return Err(RunError::StopRule(format!(
                 "the R-hat to stop at must be above 1, got {rhat}: chains that agree come close to 1"
+            )));
+        }
+        if let Some(error) = self.until_log_z
+            && !(error > 0.0 && error.is_finite() && self.temper.is_some())
+        {
+            return Err(RunError::StopRule(format!(
+                "the error of log Z to stop at must be positive, and of a ladder, got {error}"
             )));
         }
         self.check_temper(traits)?;
