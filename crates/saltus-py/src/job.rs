@@ -84,9 +84,8 @@ impl Job {
         // Asked once more after the run, by scouts.
         let monitor = Arc::new(Mutex::new((monitor, None)));
         let of_run = monitor.clone();
-        let mut run = Run::new(model, self.settings.clone())
-            .observe_as_usual()
-            .monitor(move |progress| {
+        let mut run =
+            Run::new(model, self.settings.clone()).observe_as_usual().monitor(move |progress| {
                 let (monitor, last) = &mut *lock(&of_run);
                 *last = Some(progress);
                 monitor(progress)

@@ -29,9 +29,9 @@ mod core {
     #[pymodule_export]
     use super::model::CoreModel;
     #[pymodule_export]
-    use super::run::CoreRun;
-    #[pymodule_export]
     use super::parts::{Parts, needs_pilot, part, pilot};
+    #[pymodule_export]
+    use super::run::CoreRun;
     #[pymodule_export]
     use super::stored::{describe_store, read_store};
     #[pymodule_export]

@@ -58,7 +58,21 @@ impl CoreModel {
 
     /// The same where nothing may be left to sample.
     pub(crate) fn settled(&self, evidence: &[(usize, u8)]) -> Result<Erased, ModelError> {
-        Given { evidence: evidence.to_vec(), ..self.given.clone() }.apply(self.model.clone())
+        self.given(evidence).apply(self.model.clone())
+    }
+
+    /// What is known of its states, beside the values of some sites.
+    fn given(&self, evidence: &[(usize, u8)]) -> Given {
+        Given { evidence: evidence.to_vec(), ..self.given.clone() }
+    }
+
+    /// It in words, given the values of some sites.
+    pub(crate) fn words_given(&self, evidence: &[(usize, u8)]) -> String {
+        let given = self.given(evidence);
+        match given.is_empty() {
+            true => self.words.clone(),
+            false => format!("{}, given {}", self.words, given.words()),
+        }
     }
 
     /// From what a store can build it again, given the values of some sites, and how its sampler was chosen.

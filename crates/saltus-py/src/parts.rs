@@ -29,7 +29,11 @@ fn read<T: serde::de::DeserializeOwned>(json: &str) -> PyResult<T> {
 
 /// Whether parts of a run need a pilot to agree.
 #[pyfunction]
-pub fn needs_pilot(model: &CoreModel, settings: &str, evidence: Vec<(usize, u8)>) -> PyResult<bool> {
+pub fn needs_pilot(
+    model: &CoreModel,
+    settings: &str,
+    evidence: Vec<(usize, u8)>,
+) -> PyResult<bool> {
     let clamped = model.clamped(&evidence).map_err(|error| of_model(&error))?;
     Ok(run::needs_pilot(&clamped, &read(settings)?))
 }
@@ -47,8 +51,7 @@ pub fn pilot(
     let settings: Settings = read(settings)?;
     let clamped = model.clamped(&evidence).map_err(|error| of_model(&error))?;
     let starts = init.map(|init| arrays::free_sites(&init, &evidence));
-    let settled =
-        py.detach(|| run::pilot(&clamped, &settings, starts.as_deref(), |_| control()));
+    let settled = py.detach(|| run::pilot(&clamped, &settings, starts.as_deref(), |_| control()));
     let settled = settled.map_err(|error| of_run(&error))?;
     serde_json::to_string(&settled).map_err(|error| PyValueError::new_err(error.to_string()))
 }
@@ -71,10 +74,8 @@ pub fn part<'py>(
     let clamped = model.clamped(&evidence).map_err(|error| of_model(&error))?;
     let starts = init.map(|init| arrays::free_sites(&init, &evidence));
     let made = py.detach(|| {
-        let mut run = Run::new(&clamped, settings)
-            .part(first, of)
-            .observe_as_usual()
-            .monitor(|_| control());
+        let mut run =
+            Run::new(&clamped, settings).part(first, of).observe_as_usual().monitor(|_| control());
         if let Some(starts) = starts {
             run = run.start_from(starts);
         }
@@ -138,6 +139,7 @@ impl Parts {
         let outcome = py.detach(|| parts.join(&clamped, &settings, took));
         let outcome = outcome.map_err(|error| of_run(&error))?;
         let config = model.config_given(&evidence, choice.as_ref());
+        let words = model.words_given(&evidence);
         let finished = py.detach(|| {
             let mut summary = Summary::new(&model.name, &outcome);
             if scouts {
@@ -145,7 +147,7 @@ impl Parts {
             }
             if let Some(path) = &store {
                 let description = Description {
-                    description: Some(model.words.clone()),
+                    description: Some(words.clone()),
                     keep,
                     config,
                     ..Description::new(&model.name, clamped.shown_space(), &settings)
@@ -155,7 +157,7 @@ impl Parts {
                     StoreWriter::put_scouts(path, scouts)?;
                 }
             }
-            Ok::<_, StoreError>(Finished::new(summary, model.words.clone(), outcome).chosen(choice))
+            Ok::<_, StoreError>(Finished::new(summary, words, outcome).chosen(choice))
         });
         let finished = finished.map_err(|error| of_store(&error))?;
         told(py, &finished, None, clamped.shown_space().sites())

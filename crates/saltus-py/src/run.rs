@@ -133,7 +133,7 @@ impl CoreRun {
         let job = Job {
             model: clamped,
             name: model.name.clone(),
-            words: model.words.clone(),
+            words: model.words_given(&evidence),
             config: model.config_given(&evidence, choice.as_ref()),
             choice,
             settings,

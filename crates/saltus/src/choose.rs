@@ -170,7 +170,9 @@ impl Choice {
 /// ```
 pub fn for_path<M: Model>(model: &M) -> Method {
     let settings = Settings { temper: Some(Temper::default()), ..Settings::default() };
-    candidates(model, &settings).first().map_or(Method::Dlmc, |sampler| sampler.method)
+    // No ladder leads to fixed sums, along which some samplers anneal nevertheless.
+    let otherwise = if model.sums().is_empty() { Method::Dlmc } else { Method::Gibbs };
+    candidates(model, &settings).first().map_or(otherwise, |sampler| sampler.method)
 }
 
 /// Samplers worth trying on a model, the likeliest first: those that know how it is made, then those that are likely otherwise, then the

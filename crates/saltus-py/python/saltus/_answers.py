@@ -69,7 +69,7 @@ def log_z(
         chains=chains,
         sampler=sampler,
         beta=beta,
-        temper="auto" if rungs is None else rungs,
+        temper="auto" if rungs is None else _check.count("rungs", rungs, 2),
         seed=seed,
         evidence=evidence,
         threads=threads,

@@ -23,7 +23,7 @@ from saltus._chains import Chains
 from saltus._model import Model
 
 #: Looks around, which cost an evaluation per coordinate and value: so many at first, and then one in so many calls.
-LOOKS, EVERY = 50, 20
+LOOKS, EVERY = 20, 20
 #: The least probability that a value is proposed with, as a share of 1/values.
 FLOOR = 0.02
 #: How often proposals should be accepted; fewer coordinates are tried at once until they are.
@@ -110,6 +110,11 @@ class Step(ArrayStepShared):  # type: ignore[misc, unused-ignore]
     name = "saltus"
     stats_dtypes_shapes: Any = {"acceptance": (np.float64, []), "scale": (np.float64, [])}
     _state_class = StepMethodState
+    _chains: Chains | None
+    _last: Any
+    #: States that were looked at last, and by how much log π changes around them.
+    _seen: list[tuple[NDArray[Any], NDArray[np.float64]]]
+    _marginals: Marginals
 
     def __init__(
         self,
@@ -218,9 +223,7 @@ class Step(ArrayStepShared):  # type: ignore[misc, unused-ignore]
     def reset_tuning(self) -> None:
         """Begins anew."""
         self.tune, self._calls = True, 0
-        self._chains: Chains | None = None
-        self._last: Any = None
-        self._seen: list[tuple[NDArray[Any], NDArray[Any]]] = []
+        self._chains, self._last, self._seen = None, None, []
         self._marginals = Marginals(np.array(self.cards))
 
     def setup_chain(self, rng: Any, tune: int, draws: int) -> None:

@@ -501,9 +501,10 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         let Some(number) = self.watches_sites else {
             return Vec::new();
         };
-        let records = self.blocks.iter().filter_map(|block| {
-            block.observer(number).copied().downcast::<Vec<SiteRecord>>().ok()
-        });
+        let records = self
+            .blocks
+            .iter()
+            .filter_map(|block| block.observer(number).copied().downcast::<Vec<SiteRecord>>().ok());
         records.flat_map(|records| *records).collect()
     }
 
