@@ -4,8 +4,8 @@
 
 The same run is made by one process with as many threads, and by an executor of single-threaded workers, in turns. Both end with the same arrays
 of all draws in the driver, judged, with scouts sent; their times differ by what coordination takes. It is measured for runs of several
-lengths: with more steps per draw the workers have more to do and the driver has not. What the driver does itself is measured as processor time of its
-process. From both follows what a hundred nodes would do: tasks side by side, and the driver's part one after the other.
+lengths: with more steps per draw the workers have more to do and the driver has not. Wall time is what counts on a machine that has nothing else to do;
+processor time, of workers and driver together, also on one that has. From the driver's own follows what a hundred nodes would do: tasks side by side, and the driver's part one after the other.
 """
 
 import concurrent.futures
@@ -21,6 +21,17 @@ NODES = 100
 ROUNDS = 3
 
 
+def seconds_of(processes):
+    """Processor time of these processes, and of this one."""
+
+    def of(pid):
+        with open(f"/proc/{pid}/stat") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+    return sum(map(of, processes)), time.process_time()
+
+
 def main(workers=4, chains=10_000, *thins):
     model = saltus.Model("ising", size="32x32", coupling=0.3)
     tasks = len(saltus._executor.cut(chains))
@@ -32,22 +43,23 @@ def main(workers=4, chains=10_000, *thins):
         for thin in thins or (1, 20):
             settings = {"draws": 200, "warmup": 100, "thin": thin, "seed": 1, "sampler": "gibbs", "keep": "none"}
             saltus.sample(model, executor=executor, **{**settings, "chains": 100, "draws": 2})
-            alone, spread, driver, single = [], [], [], []
+            alone, spread = [], []
             for _ in range(ROUNDS):
-                start, own = time.perf_counter(), time.process_time()
-                saltus.sample(model, threads=workers, chains=chains, **settings)
-                alone.append(time.perf_counter() - start)
-                single.append(time.process_time() - own)
-                start, own = time.perf_counter(), time.process_time()
-                saltus.sample(model, executor=executor, chains=chains, **settings)
-                spread.append(time.perf_counter() - start)
-                driver.append(time.process_time() - own)
-            ratio = statistics.median(two / one for one, two in zip(alone, spread))
-            alone, spread, driver, single = map(statistics.median, (alone, spread, driver, single))
+                for times, how in ((alone, {"threads": workers}), (spread, {"executor": executor})):
+                    start, (theirs, own) = time.perf_counter(), seconds_of(executor._processes)
+                    saltus.sample(model, chains=chains, **settings, **how)
+                    after, took = seconds_of(executor._processes), time.perf_counter() - start
+                    times.append((took, after[0] - theirs, after[1] - own))
+            wall = statistics.median(two[0] / one[0] for one, two in zip(alone, spread))
+            work = statistics.median(sum(two[1:]) / sum(one[1:]) for one, two in zip(alone, spread))
+            single = statistics.median(own for _, _, own in alone)
+            driver = statistics.median(own for _, _, own in spread)
+            alone, spread = (statistics.median(took for took, _, _ in times) for times in (alone, spread))
             print(f"{chains} chains, 200 draws of {thin} steps, {tasks} tasks: {alone:.2f} s with {workers} threads, "
-                  f"{spread:.2f} s with {workers} workers: {100 * (ratio - 1):+.1f} %")  # fmt: skip
-            each, own = single / tasks, driver / tasks
-            print(f"a task takes {1e3 * each:.1f} ms of a core; the driver {1e3 * own:.2f} ms per task, "
+                  f"{spread:.2f} s with {workers} workers: {100 * (wall - 1):+.1f} %; "
+                  f"processor time {100 * (work - 1):+.1f} %")  # fmt: skip
+            each = single / tasks
+            print(f"a task takes {1e3 * each:.1f} ms of a core; the driver {1e3 * driver / tasks:.2f} ms per task, "
                   f"{1e6 * driver / (200 * chains):.2f} µs per draw, judging included")  # fmt: skip
             rounds = -(-tasks // NODES)
             print(f"{NODES} nodes of one core would take {rounds * each + driver:.2f} s: "
