@@ -25,9 +25,9 @@ pub struct Job {
     pub settings: Settings,
     /// States that chains start from.
     pub starts: Option<Vec<u8>>,
-    /// Number of the first chain, if these are a part of a run's: parts are judged together, and not here.
-    pub part: Option<usize>,
     pub keep: Keep,
+    /// Whether scouts are sent after it.
+    pub scouts: bool,
     pub store: Option<Place>,
 }
 
@@ -84,10 +84,8 @@ impl Job {
         // Asked once more after the run, by scouts.
         let monitor = Arc::new(Mutex::new((monitor, None)));
         let of_run = monitor.clone();
-        let mut run = Run::new(model, self.settings.clone())
-            .first_chain(self.part.unwrap_or(0))
-            .observe_as_usual()
-            .monitor(move |progress| {
+        let mut run =
+            Run::new(model, self.settings.clone()).observe_as_usual().monitor(move |progress| {
                 let (monitor, last) = &mut *lock(&of_run);
                 *last = Some(progress);
                 monitor(progress)
@@ -103,22 +101,18 @@ impl Job {
             }
             Some(place) => self.run_into_store(run, place)?,
         };
-        if self.part.is_some() {
-            return Ok(Finished::of_part(outcome));
+        let Self { model, name, words, choice, store, .. } = self;
+        let mut summary = Summary::new(&name, &outcome);
+        if self.scouts {
+            summary.scout(&model, &outcome, move || match &mut *lock(&monitor) {
+                (monitor, Some(last)) => monitor(*last),
+                (_, None) => Control::Continue,
+            });
         }
-        let mut summary = Summary::new(&self.name, &outcome);
-        summary.scout(&self.model, &outcome, move || match &mut *lock(&monitor) {
-            (monitor, Some(last)) => monitor(*last),
-            (_, None) => Control::Continue,
-        });
-        if let (Some(place), Some(scouts)) = (&self.store, &summary.scouts) {
+        if let (Some(place), Some(scouts)) = (&store, &summary.scouts) {
             StoreWriter::put_scouts(&place.path, scouts)?;
         }
-        let mut finished = Finished::new(summary, self.words, outcome);
-        if let Some(choice) = self.choice {
-            finished.summary["choice"] = choice;
-        }
-        Ok(finished)
+        Ok(Finished::new(summary, words, outcome).chosen(choice))
     }
 
     fn run_into_store(&self, mut run: Run<'_, Erased>, place: &Place) -> Result<Outcome, Problem> {
@@ -147,19 +141,12 @@ impl Job {
         };
         let mut outcome = run.go_into(&mut writer)?;
         StoreWriter::put_exact(&place.path, &outcome.exact)?;
-        if self.part.is_none() {
-            outcome.trace = Stored::open(&place.path)?.trace()?;
-        }
+        outcome.trace = Stored::open(&place.path)?.trace()?;
         Ok(outcome)
     }
 }
 
 impl Finished {
-    /// What is told of a part of a run.
-    fn of_part(outcome: Outcome) -> Self {
-        Self { outcome, summary: Value::Null, fine: Vec::new(), findings: Vec::new() }
-    }
-
     /// What is told of a run.
     pub fn new(mut summary: Summary, words: String, outcome: Outcome) -> Self {
         summary.description = Some(words);
@@ -177,6 +164,14 @@ impl Finished {
             findings: summary.findings.iter().map(told).collect(),
             outcome,
         }
+    }
+
+    /// The same with how its sampler was chosen, if it was.
+    pub fn chosen(mut self, choice: Option<Value>) -> Self {
+        if let Some(choice) = choice {
+            self.summary["choice"] = choice;
+        }
+        self
     }
 }
 

@@ -10,10 +10,10 @@ mod energy;
 mod errors;
 mod job;
 mod model;
+mod parts;
 mod run;
 mod stored;
 
-use numpy::PyReadonlyArray2;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use saltus::Control;
@@ -29,11 +29,13 @@ mod core {
     #[pymodule_export]
     use super::model::CoreModel;
     #[pymodule_export]
+    use super::parts::{Parts, needs_pilot, part, pilot};
+    #[pymodule_export]
     use super::run::CoreRun;
     #[pymodule_export]
-    use super::stored::{describe_store, merge_stores, read_stores};
+    use super::stored::{describe_store, read_store};
     #[pymodule_export]
-    use super::{choose, models, pilot, samplers};
+    use super::{choose, models, samplers};
 
     use pyo3::prelude::*;
 
@@ -68,29 +70,6 @@ fn choose(
     let choice = choice.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
     let chosen = serde_json::to_string(&choice.applied(settings)).map_err(invalid)?;
     Ok((chosen, serde_json::to_string(&choice).map_err(invalid)?))
-}
-
-/// Settings, as JSON, with the scale or the ladder that the first chains of a run come to: what all its parts have in common.
-#[pyfunction]
-#[pyo3(signature = (model, settings, evidence, init=None))]
-fn pilot(
-    py: Python<'_>,
-    model: &model::CoreModel,
-    settings: &str,
-    evidence: Vec<(usize, u8)>,
-    init: Option<PyReadonlyArray2<'_, u8>>,
-) -> PyResult<String> {
-    let settings: saltus::Settings = serde_json::from_str(settings).map_err(invalid)?;
-    let clamped = model.clamped(&evidence).map_err(|error| errors::of_model(&error))?;
-    let starts = init.map(|init| arrays::free_sites(&init, &evidence));
-    let settled = py.detach(|| {
-        saltus::run::pilot(&clamped, &settings, starts.as_deref(), |_| {
-            let interrupted = Python::attach(|py| py.check_signals().is_err());
-            if interrupted { Control::Stop } else { Control::Continue }
-        })
-    });
-    let settled = settled.map_err(|error| errors::of_run(&error))?;
-    serde_json::to_string(&settled).map_err(invalid)
 }
 
 fn invalid(error: serde_json::Error) -> PyErr {

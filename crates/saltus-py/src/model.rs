@@ -9,6 +9,7 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use saltus::model::erased::Erased;
+use saltus::model::fixed_sum::FixedSum;
 use saltus::model::polynomial::{Polynomial, Variables};
 use saltus::zoo::{Building, Built, Extent, Given, ModelSpec};
 use saltus::{
@@ -25,6 +26,8 @@ pub struct CoreModel {
     pub(crate) words: String,
     /// From what a store can build it again.
     pub(crate) config: Value,
+    /// Groups and sums that its states keep.
+    given: Given,
 }
 
 /// Fails if a model could not be in memory: asking for it would end the interpreter.
@@ -40,12 +43,14 @@ fn fits(&Extent { sites, parameters, .. }: &Extent) -> Result<(), ModelError> {
 
 impl CoreModel {
     fn of(name: &str, words: String, model: impl Model + 'static) -> Self {
-        Self { model: Erased::new(model), name: name.to_owned(), words, config: Value::Null }
+        let (model, name) = (Erased::new(model), name.to_owned());
+        Self { model, name, words, config: Value::Null, given: Given::default() }
     }
 
     /// The model given the values of some sites.
     pub(crate) fn clamped(&self, evidence: &[(usize, u8)]) -> Result<Erased, ModelError> {
         Ok(match evidence {
+            _ if !self.given.is_empty() => self.settled(evidence)?,
             [] => self.model.clone(),
             evidence => Erased::new(Clamped::new(self.model.clone(), evidence)?),
         })
@@ -53,7 +58,21 @@ impl CoreModel {
 
     /// The same where nothing may be left to sample.
     pub(crate) fn settled(&self, evidence: &[(usize, u8)]) -> Result<Erased, ModelError> {
-        Given { evidence: evidence.to_vec(), ..Given::default() }.apply(self.model.clone())
+        self.given(evidence).apply(self.model.clone())
+    }
+
+    /// What is known of its states, beside the values of some sites.
+    fn given(&self, evidence: &[(usize, u8)]) -> Given {
+        Given { evidence: evidence.to_vec(), ..self.given.clone() }
+    }
+
+    /// It in words, given the values of some sites.
+    pub(crate) fn words_given(&self, evidence: &[(usize, u8)]) -> String {
+        let given = self.given(evidence);
+        match given.is_empty() {
+            true => self.words.clone(),
+            false => format!("{}, given {}", self.words, given.words()),
+        }
     }
 
     /// From what a store can build it again, given the values of some sites, and how its sampler was chosen.
@@ -62,6 +81,12 @@ impl CoreModel {
         if let Value::Object(entries) = &mut config {
             if !evidence.is_empty() {
                 entries.insert("evidence".to_owned(), json!(evidence));
+            }
+            if !self.given.one_hot.is_empty() {
+                entries.insert("one_hot".to_owned(), json!(self.given.one_hot));
+            }
+            if !self.given.sums.is_empty() {
+                entries.insert("sums".to_owned(), json!(self.given.sums));
             }
             if let Some(choice) = choice {
                 entries.insert("choice".to_owned(), choice.clone());
@@ -124,7 +149,8 @@ impl CoreModel {
             let building = Building { seed, check: Some(&check), ..Building::default() };
             let Built { title, model } = spec.build(&building)?;
             let config = json!({ "model": spec, "model_seed": seed });
-            Ok(Self { model, name: title.name.to_owned(), words: title.words, config })
+            let (name, words) = (title.name.to_owned(), title.words);
+            Ok(Self { model, name, words, config, given: Given::default() })
         })
         .map_err(|error| of_model(&error))
     }
@@ -141,17 +167,35 @@ impl CoreModel {
         pairs.into_iter().map(place).collect::<PyResult<_>>().map(Some)
     }
 
+    /// The model of those states in which groups of bits have exactly one that is set, and sums are what is said.
+    fn restricted(
+        &self,
+        py: Python<'_>,
+        one_hot: Vec<Vec<u32>>,
+        sums: Vec<(usize, Vec<u32>)>,
+    ) -> PyResult<Self> {
+        let sums = sums.into_iter().map(|(total, sites)| FixedSum { total, sites }).collect();
+        let given = Given { evidence: Vec::new(), one_hot, sums };
+        let (model, name) = (self.model.clone(), self.name.clone());
+        let (words, config) = (self.words.clone(), self.config.clone());
+        let restricted = Self { model, name, words, config, given };
+        py.detach(|| restricted.clamped(&[])).map_err(|error| of_model(&error))?;
+        Ok(restricted)
+    }
+
     /// Steps of warm-up and per draw that suit a run of those settings, where they are not chosen.
-    #[pyo3(signature = (settings, warmup, thin))]
+    #[pyo3(signature = (settings, evidence, warmup, thin))]
     fn steps(
         &self,
         settings: &str,
+        evidence: Vec<(usize, u8)>,
         warmup: Option<usize>,
         thin: Option<usize>,
     ) -> PyResult<(usize, usize)> {
         let settings: Settings = serde_json::from_str(settings)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let Settings { warmup, thin, .. } = settings.suited(&self.model, warmup, thin);
+        let clamped = self.clamped(&evidence).map_err(|error| of_model(&error))?;
+        let Settings { warmup, thin, .. } = settings.suited(&clamped, warmup, thin);
         Ok((warmup, thin))
     }
 
@@ -292,9 +336,9 @@ impl CoreModel {
     }
 
     /// The sampler that goes through temperatures, unless another is named.
-    #[getter]
-    fn path_sampler(&self) -> String {
-        saltus::choose::for_path(&self.model).name().to_owned()
+    fn path_sampler(&self, evidence: Vec<(usize, u8)>) -> PyResult<String> {
+        let clamped = self.clamped(&evidence).map_err(|error| of_model(&error))?;
+        Ok(saltus::choose::for_path(&clamped).name().to_owned())
     }
 
     /// Its name.

@@ -9,10 +9,10 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use saltus::draws::sink::STATISTICS;
-use saltus::store::{Keep, StoreError, Stored};
-use saltus::{Control, Ended, Model, Progress, Settings, Trace};
+use saltus::store::{Keep, Stored};
+use saltus::{Control, Ended, Model, Outcome, Progress, Settings, Trace};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -95,7 +95,7 @@ impl CoreRun {
     /// Starts a run: settings are JSON as stores keep them.
     #[new]
     #[pyo3(signature = (model, settings, *, evidence=Vec::new(), init=None, keep="states", store=None,
-                        replace=false, resume=false, checkpoint_every=None, part=None, choice=None))]
+                        replace=false, resume=false, checkpoint_every=None, choice=None, scouts=true))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         model: &CoreModel,
@@ -107,26 +107,12 @@ impl CoreRun {
         replace: bool,
         resume: bool,
         checkpoint_every: Option<f64>,
-        part: Option<usize>,
         choice: Option<&str>,
+        scouts: bool,
     ) -> PyResult<Self> {
         let settings: Settings = serde_json::from_str(settings)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let keep = match keep {
-            "none" => Keep::None,
-            "states" => Keep::States,
-            "bits" => Keep::Bits,
-            other => {
-                let known = ["none", "states", "bits"];
-                return Err(PyValueError::new_err(saltus::names::unknown("keep", other, known)));
-            }
-        };
-        if keep == Keep::Bits && !model.model.shown_space().is_binary() {
-            return Err(PyValueError::new_err(format!(
-                "sites of {} values do not fit into bits: use keep=\"states\"",
-                model.model.shown_space().values()
-            )));
-        }
+        let keep = kept(keep, model)?;
         let clamped = model.clamped(&evidence).map_err(|error| of_model(&error))?;
         let starts = init.map(|init| arrays::free_sites(&init, &evidence));
         let choice = choice.map(serde_json::from_str).transpose();
@@ -147,13 +133,13 @@ impl CoreRun {
         let job = Job {
             model: clamped,
             name: model.name.clone(),
-            words: model.words.clone(),
+            words: model.words_given(&evidence),
             config: model.config_given(&evidence, choice.as_ref()),
             choice,
             settings,
             starts,
-            part,
             keep,
+            scouts,
             store: store.clone().map(place),
         };
         let worker = shared.clone();
@@ -224,24 +210,14 @@ impl CoreRun {
             return Ok(None);
         }
         let trace = py.detach(|| lock(&self.shared.trace.0).clone());
-        draws(py, &trace, &[], self.sites).map(Some)
-    }
-
-    /// Fails unless the part of a run that it is has ended well.
-    fn check_part(&self, py: Python<'_>) -> PyResult<()> {
-        let ended = lock(&self.shared.ended);
-        let finished = self.finished(py, &ended)?;
-        match &finished.outcome.ended {
-            failed @ Ended::Failed { .. } => Err(PyRuntimeError::new_err(failed.to_string())),
-            _ => Ok(()),
-        }
+        draws(py, &trace, None, self.sites).map(Some)
     }
 
     /// Everything that it left. An exception of the user's own function is raised as itself, once; asked again,
     /// what was drawn before it is told.
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let ended = lock(&self.shared.ended);
-        told(py, self.finished(py, &ended)?, self.store.as_slice(), self.sites)
+        told(py, self.finished(py, &ended)?, self.store.as_deref(), self.sites)
     }
 }
 
@@ -257,36 +233,58 @@ impl CoreRun {
             Some(Err(problem)) => return Err(problem.into()),
             Some(Ok(finished)) => finished,
         };
-        let outcome = &finished.outcome;
-        if let Ended::Failed { chain, step, cause } = &outcome.ended
-            && let Some(own) = own_exception(cause)
+        let Outcome { ended, trace, .. } = &finished.outcome;
+        if let Some(own) = raised(py, ended, trace.draws())?
             && !std::mem::replace(&mut *lock(&self.failed), true)
         {
-            let note = format!(
-                "raised by the model's function at step {step} (chains {chain} and following), \
-                 after {} draws",
-                outcome.trace.draws()
-            );
-            let value = own.value(py);
-            // Before Python 3.11 exceptions have no notes.
-            if value.hasattr("add_note")? {
-                value.call_method1("add_note", (note,))?;
-            }
             return Err(own);
         }
         Ok(finished)
     }
 }
 
+/// What is kept of states, by name.
+pub fn kept(keep: &str, model: &CoreModel) -> PyResult<Keep> {
+    let keep = match keep {
+        "none" => Keep::None,
+        "states" => Keep::States,
+        "bits" => Keep::Bits,
+        other => {
+            let known = ["none", "states", "bits"];
+            return Err(PyValueError::new_err(saltus::names::unknown("keep", other, known)));
+        }
+    };
+    if keep == Keep::Bits && !model.model.shown_space().is_binary() {
+        return Err(PyValueError::new_err(format!(
+            "sites of {} values do not fit into bits: use keep=\"states\"",
+            model.model.shown_space().values()
+        )));
+    }
+    Ok(keep)
+}
+
+/// The user's own exception that ended a run, if one did, with a note where it was raised.
+pub fn raised(py: Python<'_>, ended: &Ended, draws: usize) -> PyResult<Option<PyErr>> {
+    let Ended::Failed { chain, step, cause } = ended else { return Ok(None) };
+    let Some(own) = own_exception(cause) else { return Ok(None) };
+    let value = own.value(py);
+    // Before Python 3.11 exceptions have no notes.
+    if value.hasattr("add_note")? {
+        let place = format!("at step {step} (chains {chain} and following), after {draws} draws");
+        value.call_method1("add_note", (format!("raised by the model's function {place}"),))?;
+    }
+    Ok(Some(own))
+}
+
 /// Everything that a run left, as a dict.
 pub fn told<'py>(
     py: Python<'py>,
     finished: &Finished,
-    stores: &[PathBuf],
+    store: Option<&Path>,
     sites: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let outcome = &finished.outcome;
-    let result = draws(py, &outcome.trace, stores, sites)?;
+    let result = draws(py, &outcome.trace, store, sites)?;
     let rounds = PyDict::new(py);
     let column = |number: fn(&saltus::Round) -> f64| -> Vec<f64> {
         outcome.warmup.iter().map(number).collect()
@@ -317,7 +315,7 @@ pub fn told<'py>(
 fn draws<'py>(
     py: Python<'py>,
     trace: &Trace,
-    stores: &[PathBuf],
+    store: Option<&Path>,
     sites: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let drawn = PyDict::new(py);
@@ -332,25 +330,21 @@ fn draws<'py>(
     }
     drawn.set_item("observables", observables)?;
     drawn.set_item("statistics", statistics)?;
-    drawn.set_item("states", states(py, trace, stores, sites)?)?;
+    drawn.set_item("states", states(py, trace, store, sites)?)?;
     Ok(drawn)
 }
 
 fn states<'py>(
     py: Python<'py>,
     trace: &Trace,
-    stores: &[PathBuf],
+    store: Option<&Path>,
     sites: usize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let (chains, draws) = (trace.chains(), trace.draws());
-    if !stores.is_empty() {
-        let read = || -> Result<Option<Vec<Vec<Vec<u8>>>>, StoreError> {
-            let kept = stores.iter().map(|path| Stored::open(path)?.states_of_all(0..draws));
-            Ok(kept.collect::<Result<Vec<_>, _>>()?.into_iter().collect())
-        };
-        let read = py.detach(read).map_err(|error| of_store(&error))?;
-        let Some(read) = read else { return Ok(None) };
-        let rows: Vec<&[u8]> = read.iter().flatten().map(Vec::as_slice).collect();
+    if let Some(store) = store {
+        let read = py.detach(|| Stored::open(store)?.states_of_all(0..draws));
+        let Some(read) = read.map_err(|error| of_store(&error))? else { return Ok(None) };
+        let rows: Vec<&[u8]> = read.iter().map(Vec::as_slice).collect();
         return Ok(Some(arrays::of_draws(py, &rows, draws, sites)?.into_any()));
     }
     let rows: Vec<&[u8]> = (0..chains).map(|chain| trace.states(chain)).collect();

@@ -23,11 +23,11 @@ pub fn describe_store(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     described.map_err(|error| of_store(&error))
 }
 
-/// Everything that a stored run left, judged anew: one store, or the parts of one in the order of their chains.
+/// Everything that a stored run left, judged anew.
 #[pyfunction]
-pub fn read_stores(py: Python<'_>, parts: Vec<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
+pub fn read_store(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let read = py.detach(|| -> Result<_, StoreError> {
-        let stored = parts.iter().map(Stored::open).collect::<Result<Vec<_>, _>>()?;
+        let stored = [Stored::open(&path)?];
         // Python has all draws, as it has those of a run that was not stored.
         let outcome = store::outcome_of(&stored, usize::MAX)?;
         let description = stored[0].description();
@@ -37,21 +37,5 @@ pub fn read_stores(py: Python<'_>, parts: Vec<PathBuf>) -> PyResult<Bound<'_, Py
         Ok((finished, stored[0].space().sites()))
     });
     let (finished, sites) = read.map_err(|error| of_store(&error))?;
-    told(py, &finished, &parts, sites)
-}
-
-/// Joins stores of parts of the chains, in their order.
-#[pyfunction]
-pub fn merge_stores(
-    py: Python<'_>,
-    parts: Vec<PathBuf>,
-    out: PathBuf,
-    replace: bool,
-) -> PyResult<()> {
-    let merged = py.detach(|| -> Result<(), StoreError> {
-        let parts = parts.iter().map(Stored::open).collect::<Result<Vec<_>, _>>()?;
-        let config = parts.first().map(|part| part.description().config.clone());
-        store::merge(&parts, out, config.unwrap_or_default(), replace)
-    });
-    merged.map_err(|error| of_store(&error))
+    told(py, &finished, Some(&path), sites)
 }

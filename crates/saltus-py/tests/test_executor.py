@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import itertools
+import json
 import multiprocessing
 import os
 import pickle
@@ -48,6 +49,91 @@ def test_it_is_the_run_with_the_scale_of_the_pilot(expected):
     assert summary["scale"] == saltus.summary(pilot)["scale"] and summary["chains"] == 60
     same(saltus.sample(model(), scale=summary["scale"], **SETTINGS), expected)
     assert "every chain moved" in saltus.verdict(expected)
+
+
+def test_it_is_judged_as_a_run_in_one_piece():
+    """The same findings, sites, scouts and numbers, but for wall time."""
+    settings = {**SETTINGS, "draws": 400}
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        expected = saltus.sample(model(), executor=executor, **settings)
+    scale = saltus.summary(expected)["scale"]
+    whole = saltus.sample(model(), scale=scale, **settings)
+    one, other = saltus.summary(expected), saltus.summary(whole)
+    assert one["scouts"]["sent"] > 0 and one["scouts"] == other["scouts"] and "best" in one
+    clock = ["seconds", "threads", "ns_per_site_step", *(name for name in other if name.endswith("per_second"))]
+    for summary in (one, other):
+        for name in clock:
+            del summary[name]
+        # Counted from when a block of chains first found it.
+        del summary["best"]["draws"]
+    assert one.keys() == other.keys()
+    for name, value in other.items():
+        assert one[name] == (pytest.approx(value, rel=1e-9) if isinstance(value, float) else value), name
+    assert saltus.findings(expected) == saltus.findings(whole)
+    np.testing.assert_array_equal(expected["sites"]["mean"], whole["sites"]["mean"])
+    np.testing.assert_array_equal(expected["last"]["state"], whole["last"]["state"])
+    np.testing.assert_allclose(expected["warmup"]["acceptance"], whole["warmup"]["acceptance"], rtol=1e-12)
+
+
+def test_tasks_follow_from_the_chains():
+    """Each has some work, a hundred nodes are busy with 10⁴ chains, and there is no end to what more chains can be spread over."""
+    for chains in (1, 24, 25, 49, 60, 2500, 10_000, 99_999, 10**6):
+        cuts = saltus._executor.cut(chains)
+        assert [chain for cut in cuts for chain in cut] == list(range(chains))
+        assert max(map(len, cuts)) - min(map(len, cuts)) <= 1 and (len(cuts) == 1 or min(map(len, cuts)) >= 25)
+    assert len(saltus._executor.cut(10_000)) >= 200 and len(saltus._executor.cut(10**6)) >= 2000
+    assert len(saltus._executor.cut(16, is_tempered=True)) == 8
+    # A large model is in every task.
+    assert len(saltus._executor.cut(10_000, bytes_of_task=1 << 28)) == 4
+
+
+def test_what_is_no_part_is_refused():
+    parts = saltus._core.Parts()
+    one = json.dumps({**json.loads(SPEC), "chains": 2})
+    part = saltus._core.part(model()._core, one, [], None, True, 0, 4)
+    for wrong in (b"", b"12345678", part[:-1], part[:40], b"\xff" * 100):
+        with pytest.raises(ValueError, match="a part of the run cannot be joined"):
+            parts.add(wrong)
+    with pytest.raises(ValueError, match="there are 0 chains of 4"):
+        saltus._core.Parts().join(model()._core, SPEC, [], 1.0, "states")
+    parts = saltus._core.Parts()
+    parts.add(part)
+    other = saltus._core.part(model()._core, json.dumps({**json.loads(one), "draws": 3}), [], None, True, 2, 4)
+    with pytest.raises(ValueError, match="another run"):
+        parts.add(other)
+
+
+SPEC = '{"sampler": "gibbs", "chains": 4, "draws": 5, "warmup": 5, "seed": 1}'
+
+
+def test_a_function_that_raises_comes_back_as_itself():
+    with concurrent.futures.ThreadPoolExecutor(2) as executor, pytest.raises(KeyError, match="my own") as raised:
+        saltus.sample(Model.from_log_prob(raises, 2, sites=3), executor=executor, **SETTINGS)
+    if sys.version_info >= (3, 11):
+        assert "at step" in raised.value.__notes__[0]
+
+
+def raises(X):
+    if len(X) < 60:
+        raise KeyError("my own")
+    return np.zeros(len(X))
+
+
+def test_stores_of_executors_are_those_of_shards(command, tmp_path):
+    """What `saltus sample --shard` and `saltus merge` make of the same run, but for who else may go on with it."""
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        settings = {**SETTINGS, "draws": 400}
+        spread = saltus.sample(model(), executor=executor, store=tmp_path / "python", keep="states", **settings)
+    line = [command, "sample", "ising", "--size", "4x4", "--coupling", "0.2", "--keep", "states", "--quiet"]
+    line += [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+    for shard in ("0/3", "1/3", "2/3"):
+        subprocess.run([*line, "--shard", shard, "--out", tmp_path / "cli"], check=True, capture_output=True)
+    parts = [tmp_path / f"cli.{shard}of3" for shard in range(3)]
+    subprocess.run([command, "merge", *parts, "--out", tmp_path / "cli"], check=True, capture_output=True)
+    same(saltus.load(tmp_path / "cli"), spread)
+    same(saltus.load(tmp_path / "python"), spread)
+    one, other = (saltus.summary(saltus.load(tmp_path / name)) for name in ("python", "cli"))
+    assert one["scouts"] == other["scouts"] and one["scouts"]["sent"] > 0
 
 
 def test_processes(expected, tmp_path):

@@ -108,6 +108,83 @@ def test_stores_are_those_of_the_command_line(command, tmp_path, name, options, 
             np.testing.assert_array_equal(memory[group][array], stored[group][array])
 
 
+UAI = "MARKOV\n3\n2 3 2\n2\n2 0 1\n2 1 2\n6\n1 2 3 0.5 4 1\n6\n1 3 2 2 0.1 1\n"
+WAYS = {
+    "auto": ({}, []),
+    "auto with a warm-up": ({"warmup": 300}, ["--warmup", "300"]),
+    "one step in five": ({"sampler": "gwg", "thin": 5}, ["--sampler", "gwg", "--thin", "5"]),
+    "steps that suit": ({"sampler": "gwg", "evidence": {0: 1, 5: 0}}, ["--sampler", "gwg", "--clamp", "0=1,5=0"]),
+    "a weight": ({"sampler": "pas", "weight": "ratio"}, ["--sampler", "pas", "--weight", "ratio"]),
+    "a solver": ({"sampler": "dlmc", "solver": "exact"}, ["--sampler", "dlmc", "--solver", "exact"]),
+    "exact differences": ({"sampler": "dmala", "differences": "exact"}, ["--sampler", "dmala", "--differences", "exact"]),
+    "a scale": ({"sampler": "dmala", "scale": 0.3}, ["--sampler", "dmala", "--scale", "0.3"]),
+    "an acceptance": (
+        {"sampler": "dlmc", "target_acceptance": 0.4}, ["--sampler", "dlmc", "--target-acceptance", "0.4"]
+    ),
+    "a temperature": ({"sampler": "gibbs", "beta": 0.5}, ["--sampler", "gibbs", "--beta", "0.5"]),
+    "a ladder": ({"sampler": "gibbs", "temper": 4}, ["--sampler", "gibbs", "--temper", "4"]),
+    "a ladder that is found": ({"sampler": "dlmc", "temper": "auto"}, ["--sampler", "dlmc", "--temper", "auto"]),
+    "evidence": ({"sampler": "dlmc", "evidence": {3: 1}}, ["--sampler", "dlmc", "--clamp", "3=1"]),
+    "a sum": ({"sampler": "gibbs", "fixed_sum": 9}, ["--sampler", "gibbs", "--fixed-sum", "9"]),
+    "sums and evidence": (
+        {"fixed_sum": {(0, 1, 2, 3): 2, (4, 5): 1}, "evidence": {1: 1}},
+        ["--fixed-sum", "2:0-3,1:4-5", "--clamp", "1=1"],
+    ),
+    "groups": ({"one_hot": [[0, 1, 2], [4, 6]]}, ["--one-hot", "0-2,4+6"]),
+    "groups by dlmc": ({"sampler": "dlmc", "one_hot": [[0, 1, 2]]}, ["--sampler", "dlmc", "--one-hot", "0-2"]),
+    "no scouts": ({"sampler": "gibbs", "scouts": False}, ["--sampler", "gibbs", "--no-scouts"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("ways", "words"), WAYS.values(), ids=WAYS.keys())
+def test_every_option_is_that_of_the_command_line(command, tmp_path, ways, words):
+    settings = {"chains": 5, "draws": 60, "seed": 3}
+    line = [command, "sample", "ising", "--size", "4x5", "--coupling", "0.3", *words, "--keep", "states", "--quiet"]
+    line += [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+    subprocess.run([*line, "--out", tmp_path / "cli"], check=True, capture_output=True)
+    model = Model("ising", size="4x5", coupling=0.3)
+    saltus.sample(model, store=tmp_path / "python", keep="states", **settings, **ways)
+    assert_same_store(tmp_path / "cli", tmp_path / "python")
+    # What is known of the states is known to the store, whoever goes on with it.
+    resumed = saltus.sample(None, store=tmp_path / "python", resume=True, draws=80)
+    assert resumed["posterior"]["state"].shape == (5, 80, 20)
+    subprocess.run([command, "sample", "--resume", tmp_path / "cli", "--extend", "20", "--quiet"], check=True, capture_output=True)
+    assert files(tmp_path / "cli") == files(tmp_path / "python")
+    np.testing.assert_array_equal(resumed["posterior"]["state"], saltus.load(tmp_path / "cli")["posterior"]["state"])
+
+
+@pytest.mark.parametrize("sampler", ["auto", "dlmc", "pas", "gibbs"])
+def test_files_have_the_bytes_of_the_command_line(command, tmp_path, sampler):
+    (tmp_path / "net.uai").write_text(UAI)
+    line = [command, "sample", tmp_path / "net.uai", "--sampler", sampler, "--clamp", "0=1", "--keep", "states", "--quiet"]
+    subprocess.run([*line, *OPTIONS, "--out", tmp_path / "cli"], check=True, capture_output=True)
+    model = Model.from_file(tmp_path / "net.uai")
+    saltus.sample(model, sampler=sampler, evidence={0: 1}, store=tmp_path / "python", keep="states", **SETTINGS)
+    assert_same_store(tmp_path / "cli", tmp_path / "python")
+
+
+def test_groups_and_sums_have_their_exact_probabilities(exact):
+    """Of all states, those in which sites 0 to 2 have exactly one that is 1, and 3 to 5 two."""
+    h = np.array([0.3, -0.8, 0.1, 0.5, -0.2, 0.9])
+    model = Model.ising(h, {(0, 3): 0.7, (2, 4): -0.6, (1, 5): 0.4})
+    states, weights = exact(lambda X: model.log_prob(X), [2] * 6)
+    kept = (states[:, :3].sum(axis=1) == 1) & (states[:, 3:].sum(axis=1) == 2)
+    expected = weights[kept] @ states[kept] / weights[kept].sum()
+    given = {"one_hot": [[0, 1, 2]], "fixed_sum": {(3, 4, 5): 2}}
+    drawn = np.asarray(saltus.sample(model, draws=500, warmup=200, chains=50, seed=4, **given)["posterior"]["state"])
+    assert (drawn[..., :3].sum(axis=-1) == 1).all() and (drawn[..., 3:].sum(axis=-1) == 2).all()
+    means = drawn.mean(axis=1)
+    error = means.std(axis=0, ddof=1) / np.sqrt(len(means))
+    assert (np.abs(means.mean(axis=0) - expected) < 5 * error).all()
+    best = states[kept][weights[kept].argmax()]
+    np.testing.assert_array_equal(saltus.minimize(model, seed=1, **given).states[0], best)
+    found = saltus.exact(model, **given)
+    np.testing.assert_allclose([row[1] for row in found.marginals], expected, rtol=1e-4, atol=1e-6)
+    for wrong in ({"one_hot": [[0, 9]]}, {"one_hot": [[0, 1], [1, 2]]}, {"fixed_sum": 7}, {"fixed_sum": {(): 1}}):
+        with pytest.raises(ValueError):
+            saltus.sample(model, **wrong)
+
+
 def test_a_store_is_gone_on_with_by_either(command, tmp_path):
     line = [command, "sample", "ising", "--size", "5x5", "--coupling", "0.2", "--quiet", "--keep", "bits"]
     subprocess.run([*line, *OPTIONS, "--out", tmp_path / "whole"], check=True, capture_output=True)

@@ -109,6 +109,61 @@ def test_one_sentence(wrong):
     assert sentence and "\n" not in sentence and "unpack" not in sentence and "panicked" not in sentence
 
 
+#: Values that are no count, and those that are none for some.
+NO_COUNTS = [-1, 1.5, "a", b"1", float("nan"), float("inf"), [1], {}, (), True, 1j, np.zeros(2), HUGE**2, object()]
+NO_NUMBERS = ["a", b"1", float("nan"), [1.0], {}, 1j, np.zeros(2), object(), HUGE**30]
+NO_WORDS = ["dlmcc", 3, 1.5, [], {}, b"dlmc", object(), np.zeros(2)]
+NO_STATES = [[0] * 15, [[0] * 16] * 2, [2] * 16, [0.5] * 16, [-1] * 16, "0" * 16, 3, np.full(16, np.nan), np.zeros((1, 1, 16)), {}]
+NO_EVIDENCE = [{16: 0}, {0: 2}, {-1: 0}, {0: -2}, {0.5: 0}, {"up": 1}, [0] * 15, [0.5] + [-1] * 15, 3, "0", {0: None}, {(0, 1): 1}]
+#: Values of keywords that none of their functions takes.
+KEYWORDS = {
+    sample: {
+        **dict.fromkeys(["draws", "warmup", "chains", "seed", "thin", "threads"], NO_COUNTS),
+        **dict.fromkeys(["beta", "scale", "target_acceptance", "ordinal", "checkpoint_every"], NO_NUMBERS),
+        **dict.fromkeys(["sampler", "weight", "solver", "differences", "keep"], NO_WORDS),
+        "temper": ["a", -1, 1, 1.5, [], float("nan"), HUGE**2],
+        "init": NO_STATES,
+        "evidence": NO_EVIDENCE,
+        "stop": [3, "ess", [1], {"es": 3}, {"ess": -1}, {"ess": "a"}, {"rhat": 0.5}, {"seconds": -1}, {"seconds": None}, {3: 3}],
+        "callback": [3, "a", [], {}],
+        "executor": [3, "a", [], object()],
+        "store": [3, 1.5, [], object(), "", "a\0b"],
+    },
+    saltus.log_z: {**dict.fromkeys(["draws", "warmup", "chains", "rungs", "seed", "threads"], NO_COUNTS), "beta": NO_NUMBERS},
+    saltus.minimize: {
+        **dict.fromkeys(["chains", "sweeps", "seed", "threads", "states"], NO_COUNTS),
+        "seconds": ["a", -1.0, float("nan"), [1]],
+        "betas": [3, (1,), (1, 2, 3), ("a", "b"), (-1, 1), (float("nan"), 1)],
+        "evidence": NO_EVIDENCE,
+    },
+    saltus.exact: {**dict.fromkeys(["draws", "seed"], NO_COUNTS), "evidence": NO_EVIDENCE},
+    saltus.Chains: {
+        **dict.fromkeys(["chains", "seed", "threads"], NO_COUNTS), "sampler": NO_WORDS, "init": NO_STATES, "evidence": NO_EVIDENCE,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "ask, name, values",
+    [(ask, name, values) for ask, of_function in KEYWORDS.items() for name, values in of_function.items()],
+    ids=lambda given: getattr(given, "__name__", given) if not isinstance(given, list) else "",
+)
+def test_no_keyword_takes_what_is_none(ask, name, values, tmp_path, monkeypatch):
+    """Some six hundred calls; no warnings, no panics, one sentence that names what was wrong."""
+    monkeypatch.chdir(tmp_path)
+    few = {"draws": 5, "warmup": 5, "chains": 4} if ask in (sample, saltus.log_z) else {}
+    if name in ("scale", "target_acceptance", "ordinal", "weight", "solver", "differences"):
+        few["sampler"] = "dlmc"
+    if name == "checkpoint_every":
+        few["store"] = "run"
+    for value in values:
+        with pytest.raises((ValueError, TypeError, OSError)) as raised:
+            ask(ising(), **{**few, name: value})
+        sentence = str(raised.value)
+        assert sentence and "\n" not in sentence and "panicked" not in sentence and "unpack" not in sentence, (value, sentence)
+
+
 @pytest.mark.parametrize("ask", [lambda m: sample(m, **SETTINGS), saltus.exact, saltus.minimize, saltus.log_z])
 def test_own_exceptions_come_back_from_everywhere(ask):
     with pytest.raises(KeyError, match="my own"):

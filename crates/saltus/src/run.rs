@@ -6,6 +6,7 @@ mod checkpoint;
 mod driver;
 mod exactly;
 mod outcome;
+mod part;
 mod pilot;
 mod restraint;
 mod scouted;
@@ -14,7 +15,8 @@ mod stop;
 
 pub use checkpoint::Checkpoint;
 pub use outcome::Outcome;
-pub use pilot::pilot;
+pub use part::Parts;
+pub use pilot::{needs_pilot, pilot};
 pub use scouted::{Elsewhere, Scouts, Unsent};
 pub use settings::{RunError, Settings};
 
@@ -172,6 +174,8 @@ pub struct Run<'a, M: Model> {
     keep_states: bool,
     starts: Option<Vec<u8>>,
     first_chain: usize,
+    /// Chains of the run that this is a part of, if it is one.
+    part_of: Option<usize>,
     monitor: Option<Box<Monitor<'a>>>,
     checkpoint_every: Duration,
     resumed: Option<Checkpoint>,
@@ -191,6 +195,8 @@ pub(crate) const REFERENCES: usize = 3;
 /// Sites of all chains together that are watched one by one; with more, remembering them would take
 /// more memory than sampling does.
 const MOST_WATCHED: usize = 10_000_000;
+/// The same of a run in parts: what is remembered goes from one process to another.
+const MOST_SENT: usize = 1_000_000;
 
 /// Time between two checkpoints, unless another is set.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
@@ -285,6 +291,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             keep_states: false,
             starts: None,
             first_chain: 0,
+            part_of: None,
             monitor: None,
             checkpoint_every: CHECKPOINT_EVERY,
             resumed: None,
@@ -380,12 +387,22 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         self
     }
 
+    /// Makes this the part of a run of so many chains that begins at the chain of that number, to be joined with the other
+    /// [`Parts`]. What is observed as usual is then what that run can observe.
+    pub fn part(self, first_chain: usize, of: usize) -> Self {
+        Self { part_of: Some(of), ..self.first_chain(first_chain) }
+    }
+
     /// Observes what people and scripts are told of a run by default: the distance to three random
     /// states, the best state as `best`, what every site did unless there are too many, and of bits their
     /// mean spin as `magnetisation`; with [exact means](Run::exact_means) where these are easy to have.
     pub fn observe_as_usual(mut self) -> Self {
         let space = self.model.shown_space().clone();
-        let few = self.settings.chains.saturating_mul(space.sites()) <= MOST_WATCHED;
+        let (chains, most) = match self.part_of {
+            None => (self.settings.chains, MOST_WATCHED),
+            Some(all) => (all, MOST_SENT),
+        };
+        let few = chains.saturating_mul(space.sites()) <= most;
         // Sites are counted draw by draw, which weighted draws do not allow.
         self.watch_sites |= few && !self.traits.is_weighted;
         if space.is_binary() {
@@ -620,6 +637,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             evaluations_performed_per_step: evaluations,
             seconds: driver.seconds,
             sites: driver.summed_sites.take(),
+            site_records: if self.part_of.is_some() { driver.site_records() } else { Vec::new() },
             last_states,
             own_states,
             deadline: driver.pace.limit,

@@ -55,7 +55,7 @@ mod writer;
 mod tests;
 
 pub use description::{Description, Keep, Timing};
-pub use merge::merge;
+pub use merge::{merge, write};
 pub use outcome::outcome_of;
 pub use reader::Stored;
 pub use writer::StoreWriter;

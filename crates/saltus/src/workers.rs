@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A pool of threads.
+/// A pool of threads, or the thread that asks.
 #[derive(Debug)]
 pub struct Workers {
-    pool: ThreadPool,
+    pool: Option<ThreadPool>,
 }
 
 impl Workers {
@@ -14,23 +14,30 @@ impl Workers {
     pub fn new(threads: Option<usize>) -> Result<Self, String> {
         let builder = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
         let pool = builder.build().map_err(|error| error.to_string())?;
-        Ok(Self { pool })
+        Ok(Self { pool: Some(pool) })
     }
 
-    /// As many threads as there are blocks to move, at most: one without a block would only wait.
+    /// As many threads as there are blocks to move, at most: one without a block would only wait. Where one is enough, it is the one
+    /// that asks: to hand work to another takes longer than a step of a small model.
     pub fn for_blocks(threads: Option<usize>, blocks: usize) -> Result<Self, String> {
         let machine = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self::new(Some(threads.unwrap_or_else(machine).min(blocks)))
+        match threads.unwrap_or_else(machine).min(blocks) {
+            1 => Ok(Self { pool: None }),
+            several => Self::new(Some(several)),
+        }
     }
 
     /// Number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.pool.as_ref().map_or(1, ThreadPool::current_num_threads)
     }
 
     /// Does something with all threads at its disposal.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.pool.install(work)
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
     }
 
     /// Does the same with every one, and leaves what came of it in their order.
@@ -39,6 +46,9 @@ impl Workers {
         all: &mut [B],
         work: impl Fn(&mut B) -> T + Sync + Send,
     ) -> Vec<T> {
-        self.install(|| all.par_iter_mut().map(work).collect())
+        match &self.pool {
+            Some(pool) => pool.install(|| all.par_iter_mut().map(work).collect()),
+            None => all.iter_mut().map(work).collect(),
+        }
     }
 }

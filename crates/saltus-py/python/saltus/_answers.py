@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus import _check, _core, _result
-from saltus._model import Model
+from saltus._model import Model, restricted
 from saltus._sample import sample
 
 
@@ -59,7 +60,8 @@ def log_z(
     """
     _model(model)
     if sampler == "auto":
-        sampler = model._core.path_sampler
+        whole = restricted(model, options.get("one_hot"), options.get("fixed_sum"))
+        sampler = whole._core.path_sampler(_check.evidence(evidence, model))
     result = sample(
         model,
         draws=draws,
@@ -67,7 +69,7 @@ def log_z(
         chains=chains,
         sampler=sampler,
         beta=beta,
-        temper="auto" if rungs is None else rungs,
+        temper="auto" if rungs is None else _check.count("rungs", rungs, 2),
         seed=seed,
         evidence=evidence,
         threads=threads,
@@ -97,7 +99,9 @@ class Exact:
     draws: NDArray[np.uint8] = field(repr=False)
 
 
-def exact(model: Model, *, evidence: Any = None, draws: int = 0, seed: int = 0) -> Exact:
+def exact(
+    model: Model, *, evidence: Any = None, one_hot: Any = None, fixed_sum: Any = None, draws: int = 0, seed: int = 0
+) -> Exact:
     """log Z, marginals, the likeliest state and independent draws, where enumeration or elimination can.
 
     >>> found = exact(Model.factors([2, 3], [([0, 1], [[1, 2, 3], [0, 4, 0]])]))
@@ -106,6 +110,7 @@ def exact(model: Model, *, evidence: Any = None, draws: int = 0, seed: int = 0) 
     """
     _model(model)
     fixed = _check.evidence(evidence, model)
+    model = restricted(model, one_hot, fixed_sum)
     count = _check.count("draws", draws, 0)
     _check.fits(f"{count} draws of {model.sites} sites", count, 4 * model.sites)
     found = json.loads(_core.exact(model._core, fixed, count, _check.count("seed", seed, 0)))
@@ -145,6 +150,8 @@ def minimize(
     states: int = 10,
     seed: int | None = None,
     evidence: Any = None,
+    one_hot: Any = None,
+    fixed_sum: Any = None,
     threads: int | None = None,
     **options: Any,
 ) -> Minimum:
@@ -159,10 +166,12 @@ def minimize(
     -1.0
     """
     _model(model)
+    fixed = _check.evidence(evidence, model)
+    model = restricted(model, one_hot, fixed_sum)
     if sampler == "auto":
-        sampler = model._core.path_sampler
+        sampler = model._core.path_sampler(fixed)
     for name in options:
-        raise TypeError(_check.unknown("keyword", name, ["method", "chains", "sweeps", "seconds", "sampler", "betas", "states"]))
+        raise TypeError(_check.unknown("keyword", name, MINIMIZE))
     if method not in ("anneal", "reheat", "temper"):
         raise ValueError(f"method must be 'anneal', 'reheat' or 'temper', got {method!r}")
     if betas is not None and (not isinstance(betas, (tuple, list)) or len(betas) != 2):
@@ -173,7 +182,7 @@ def minimize(
         _core.minimize(
             model._core,
             json.dumps(_check.sampler(sampler)),
-            evidence=_check.evidence(evidence, model),
+            evidence=fixed,
             chains=number,
             sweeps=_check.count("sweeps", sweeps),
             seconds=None if seconds is None else min(_check.number("seconds", seconds, 0), 1e9),
@@ -191,6 +200,10 @@ def minimize(
         hits=np.array([one["count"] for one in best], dtype=np.int64),
         trace=found,
     )
+
+
+#: Keywords of `minimize`.
+MINIMIZE = [one.name for one in inspect.signature(minimize).parameters.values() if one.kind is one.KEYWORD_ONLY]
 
 
 def _model(model: Any) -> None:

@@ -53,7 +53,8 @@ class Model:
 
     def _is_of_functions(self) -> bool:
         """Whether it calls functions of Python."""
-        return self._made[0] is _function
+        make, arguments, _ = self._made
+        return arguments[0]._is_of_functions() if make is _of_groups else make is _function
 
     def __reduce__(self) -> Any:
         make, arguments, parameters = self._made
@@ -168,7 +169,13 @@ class Model:
         config = json.loads(_core.describe_store(path))["config"]
         if not config:
             raise ValueError(f"{os.fspath(path)} does not say from what its model is built: pass the model")
-        return cls._of(_core.Model.from_spec, json.dumps(config["model"]), config["model_seed"])
+        model = cls._of(_core.Model.from_spec, json.dumps(config["model"]), config["model_seed"])
+        sums = [(sum["total"], sum["sites"]) for sum in config.get("sums", [])]
+        return model._restricted(config.get("one_hot", []), sums)
+
+    def _restricted(self, one_hot: list[list[int]], sums: list[tuple[int, list[int]]]) -> Model:
+        """The model of states that keep these groups and sums."""
+        return Model._of(_of_groups, self, one_hot, sums) if one_hot or sums else self
 
     @classmethod
     def from_log_prob(
@@ -273,6 +280,31 @@ def _again(
     model = Model._of(make, *arguments, **parameters)
     model._alphabet = alphabet
     return model
+
+
+def _of_groups(model: Model, one_hot: list[list[int]], sums: list[tuple[int, list[int]]]) -> Core:
+    return model._core.restricted(one_hot, sums)
+
+
+def restricted(model: Model, one_hot: Any, fixed_sum: Any) -> Model:
+    """The model of states in which each of some groups of bits has exactly one that is set, and in which sums are fixed."""
+    groups, sums = [], []
+    if one_hot is not None:
+        if isinstance(one_hot, (str, bytes)) or not hasattr(one_hot, "__iter__"):
+            raise TypeError(f"one_hot must be a list of groups of sites, as [[0, 1], [2, 3]], got {one_hot!r}")
+        groups = [_sites("a group of one_hot", group) for group in one_hot]
+    if isinstance(fixed_sum, Mapping):
+        sums = [
+            (_check.count("a fixed sum", total, 0), _sites("a key of fixed_sum", sites)) for sites, total in fixed_sum.items()
+        ]
+        if not all(sites for _, sites in sums):
+            raise ValueError("a key of fixed_sum names no sites")
+    elif fixed_sum is not None:
+        sums = [(_check.count("fixed_sum", fixed_sum, 0), [])]
+    for site in (site for sites in [*groups, *(of for _, of in sums)] for site in sites):
+        if site >= model.sites:
+            raise ValueError(f"there is no site {site}: the last site is {model.sites - 1}")
+    return model._restricted(groups, sums)
 
 
 def _function(fn: Callable[[Any], Any], cards: Any, name: str, given: tuple[tuple[str, Any], ...]) -> Core:

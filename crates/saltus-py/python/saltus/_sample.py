@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from saltus import _check, _core, _executor, _progress, _result
 from saltus._chains import rows
-from saltus._model import Model
+from saltus._model import Model, restricted
 
 #: Bytes of states that are kept in memory without being asked.
 MOST_KEPT = 1 << 30
@@ -153,12 +153,15 @@ def sample(
     seed: int | None = None,
     init: ArrayLike | Mapping[str, Any] | None = None,
     evidence: Any = None,
+    one_hot: Sequence[Sequence[int]] | None = None,
+    fixed_sum: int | Mapping[Sequence[int], int] | None = None,
     thin: int | None = None,
     beta: float = 1.0,
     temper: str | int | bool | None = None,
     stop: Mapping[str, float] | None = None,
     threads: int | None = None,
     keep: str | None = None,
+    scouts: bool = True,
     store: str | os.PathLike[str] | None = None,
     replace: bool = False,
     resume: bool = False,
@@ -184,6 +187,8 @@ def sample(
         seed: seed of all random streams; a fresh one by default, which the result names.
         init: states to start from, (chains, sites) or one for all, or an earlier result, which is gone on from.
         evidence: ``{site: value}``, or an array in which −1 and NaN are free.
+        one_hot: groups of bits of which exactly one is 1, ``[[0, 1, 2], [3, 4]]``.
+        fixed_sum: what all values add up to, or a dict of some, ``{(0, 1, 2): 1}``.
         thin: steps per kept draw [1, or as many as try every site once, 100 at most].
         beta: samples π^beta instead of π.
         temper: "auto" or a number of rungs makes every chain the highest rung of a ladder of temperatures, which gets
@@ -191,6 +196,7 @@ def sample(
         stop: rules to stop by before all draws are made: ``{"ess": 400, "rhat": 1.01, "seconds": 60}``.
         threads: threads to use; the draws do not depend on it.
         keep: "states", "bits" (in stores of two values) or "none"; by default states, if they take less than 1 GiB.
+        scouts: whether short chains from far starts are sent after the run, to look for places that no chain came to.
         store: a folder to store the run in, for ArviZ, the command line and ``resume``.
         replace: whether a run that is there goes away.
         resume: goes on with the run in the store, with its own settings; more ``draws`` than it has extend it.
@@ -217,12 +223,15 @@ def sample(
         seed=seed,
         init=init,
         evidence=evidence,
+        one_hot=one_hot,
+        fixed_sum=fixed_sum,
         thin=thin,
         beta=beta,
         temper=temper,
         stop=stop,
         threads=threads,
         keep=keep,
+        scouts=scouts,
         store=store,
         replace=replace,
         resume=resume,
@@ -255,12 +264,15 @@ def start(
     seed: int | None,
     init: Any,
     evidence: Any,
+    one_hot: Any,
+    fixed_sum: Any,
     thin: int | None,
     beta: float,
     temper: Any,
     stop: Mapping[str, float] | None,
     threads: int | None,
     keep: str | None,
+    scouts: bool,
     store: str | os.PathLike[str] | None,
     replace: bool,
     resume: bool,
@@ -292,6 +304,7 @@ def start(
     if resume:
         assert store is not None
         settled = {"warmup": warmup, "chains": chains, "seed": seed, "init": init, "thin": thin, "keep": keep}
+        settled.update(one_hot=one_hot, fixed_sum=fixed_sum)
         for name, value in settled.items():
             if value is not None:
                 raise ValueError(f"resume=True goes on with the run's own settings: leave out {name}")
@@ -314,6 +327,7 @@ def start(
         kind = type(model).__name__
         raise TypeError(f"model must be a saltus.Model, got {kind}: Model.from_log_prob makes one of a function")
     fixed = _check.evidence(evidence, model)
+    model = restricted(model, one_hot, fixed_sum)
     choice = None
     if not resume:
         # What nobody chose suits the sampler and the model.
@@ -323,7 +337,7 @@ def start(
             settings = json.loads(chosen)
             if chains is None and settings.get("temper"):
                 settings["chains"] = LADDERS
-        settings["warmup"], settings["thin"] = model._core.steps(json.dumps(settings), warmup, thin)
+        settings["warmup"], settings["thin"] = model._core.steps(json.dumps(settings), fixed, warmup, thin)
     settings["threads"] = _check.threads(threads)
     if checkpoint_every is not None:
         checkpoint_every = _check.number("checkpoint_every", checkpoint_every, 0)
@@ -340,6 +354,8 @@ def start(
     if init is not None:
         if hasattr(init, "attrs"):
             init = np.asarray(init["last"]["state"])
+        if one_hot is not None:
+            raise ValueError("init cannot be given beside one_hot: chains start from states that keep the groups")
         starts = rows(_check.values("init", init, model.cards), settings["chains"])
     if executor is not None:
         return _executor.sample(
@@ -352,6 +368,7 @@ def start(
             store=store,
             replace=replace,
             choice=choice,
+            scouts=bool(scouts),
         )
     core = _core.Run(
         model._core,
@@ -364,6 +381,7 @@ def start(
         resume=resume,
         checkpoint_every=checkpoint_every,
         choice=choice,
+        scouts=bool(scouts),
     )
     return Run(core, callback)
 
@@ -377,7 +395,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     float(load(folder)["sample_stats"]["lp"].mean()) == float(result["sample_stats"]["lp"].mean())
     True
     """
-    raw = _core.read_stores([path])
+    raw = _core.read_store(path)
     return _result.build(raw, _result.attributes(raw))
 
 
@@ -392,7 +410,11 @@ def _resumed(
     settings: dict[str, Any] = description["settings"]
     if draws is not None and _check.count("draws", draws) > description["draws"]:
         settings.update(draws=draws, until_ess=None, until_rhat=None)
-    model = Model.from_store(store) if model is None else model
+    if model is None:
+        model = Model.from_store(store)
+    else:
+        sums = [(sum["total"], sum["sites"]) for sum in config.get("sums", [])]
+        model = Model._restricted(model, config.get("one_hot", []), sums)
     return model, settings, description["keep"], dict(config.get("evidence", []))
 
 

@@ -2,6 +2,8 @@
 //! request.
 
 use super::sink::{ChainDraws, Plan, STATISTICS, Sink, SinkError};
+#[cfg(feature = "zarr")]
+use std::ops::Range;
 
 /// The kept draws of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +94,6 @@ impl Trace {
     }
 
     /// A trace of series that were kept elsewhere: observables, then [`STATISTICS`], each by chain.
-    #[cfg(feature = "zarr")]
     pub(crate) fn of_series(
         names: Vec<String>,
         series: Vec<Vec<Vec<f64>>>,
@@ -101,6 +102,34 @@ impl Trace {
     ) -> Self {
         let chains = series.first().map_or(0, Vec::len);
         Self { chains, draws, every, names, series, ..Self::default() }
+    }
+
+    /// The same with the states of every chain, none if they were not kept.
+    pub(crate) fn with_states(self, states: Vec<Vec<u8>>) -> Self {
+        Self { keeps_states: !states.is_empty(), states, ..self }
+    }
+
+    /// Some draws of a chain, as a sink takes them.
+    #[cfg(feature = "zarr")]
+    pub(crate) fn draws_of(&self, chain: usize, draws: Range<usize>, sites: usize) -> ChainDraws {
+        let mut taken = ChainDraws::new(self.names.len());
+        for draw in draws.clone() {
+            taken.numbers.extend(self.series.iter().map(|series| series[chain][draw]));
+        }
+        if let Some(states) = self.states.get(chain) {
+            taken.states.extend_from_slice(&states[draws.start * sites..draws.end * sites]);
+        }
+        taken
+    }
+
+    /// All series, as they are kept.
+    pub(crate) fn all_series(&self) -> &[Vec<Vec<f64>>] {
+        &self.series
+    }
+
+    /// The states of all chains; none unless they were kept.
+    pub(crate) fn all_states(&self) -> &[Vec<u8>] {
+        &self.states
     }
 
     /// Number of chains.

@@ -8,7 +8,7 @@ use super::{Progress, RunError, Settings};
 use crate::control::{Control, Ended, Seconds};
 use crate::draws::observer::{AnyObserver, Observed};
 use crate::draws::sink::{ChainDraws, Saved, Sink, SinkError};
-use crate::draws::sites::Sites;
+use crate::draws::sites::{SiteRecord, Sites};
 use crate::engine::{self, Failed, Fingerprint, panic_words};
 use crate::error::StepFailure;
 use crate::kernel::ScaleTraits;
@@ -522,6 +522,18 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
     fn sites(&self) -> Option<Sites> {
         let observed = self.observed(self.watches_sites?)?;
         observed.downcast_ref::<Option<Sites>>().cloned().flatten()
+    }
+
+    /// What is remembered of the sites of every chain, in order.
+    pub(super) fn site_records(&self) -> Vec<SiteRecord> {
+        let Some(number) = self.watches_sites else {
+            return Vec::new();
+        };
+        let records = self
+            .blocks
+            .iter()
+            .filter_map(|block| block.observer(number).copied().downcast::<Vec<SiteRecord>>().ok());
+        records.flat_map(|records| *records).collect()
     }
 
     /// What each chain did, in order.

@@ -4,7 +4,7 @@ use super::Settings;
 use super::scouted::Scouts;
 use crate::control::{Ended, Seconds};
 use crate::draws::observer::{Observed, Observer};
-use crate::draws::sites::Sites;
+use crate::draws::sites::{SiteRecord, Sites};
 use crate::draws::trace::Trace;
 use crate::kernel::KernelTraits;
 use crate::space::Space;
@@ -46,6 +46,8 @@ pub struct Outcome {
     pub evaluations_performed_per_step: f64,
     /// What every site did, if that was asked.
     pub sites: Option<Sites>,
+    /// What they were summed up from, chain by chain, if this is a part of a run.
+    pub(crate) site_records: Vec<SiteRecord>,
     /// What the ladder showed, if the run was tempered and drew.
     pub tempering: Option<TemperReport>,
     /// The chains on all rungs, by ensemble, scan and rung, if they were kept.

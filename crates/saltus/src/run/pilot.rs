@@ -8,6 +8,17 @@ use crate::model::Model;
 const CHAINS: usize = 100;
 const LADDERS: usize = 16;
 
+/// Whether settings leave anything to be found that parts of a run must agree on: a scale, or a ladder of temperatures.
+pub fn needs_pilot<M: Model>(model: &M, whole: &Settings) -> bool {
+    match &whole.temper {
+        Some(temper) => temper.ladder.is_none(),
+        None => {
+            let has_scale = whole.sampler.traits(model.space()).scale.is_some();
+            has_scale && whole.sampler.scale.is_none()
+        }
+    }
+}
+
 /// The settings of a run in parts: with the scale, or the ladder of temperatures, that a pilot of the run's first chains
 /// came to. With these any range of its chains ([`Run::first_chain`]) has the same draws, whatever the others are. Settings
 /// that leave nothing to be found are returned as they are. Chains start from `starts`, if they are given, a row for each;
@@ -29,13 +40,11 @@ pub fn pilot<M: Model>(
     starts: Option<&[u8]>,
     monitor: impl FnMut(Progress) -> Control + Send,
 ) -> Result<Settings, RunError> {
-    let tunes =
-        whole.sampler.traits(model.space()).scale.is_some() && whole.sampler.scale.is_none();
-    let climbs = whole.temper.as_ref().is_some_and(|temper| temper.ladder.is_none());
     let mut settled = whole.clone();
-    if !climbs && (!tunes || whole.temper.is_some()) {
+    if !needs_pilot(model, whole) {
         return Ok(settled);
     }
+    let climbs = whole.temper.is_some();
     let pilot = Settings {
         chains: whole.chains.min(if climbs { LADDERS } else { CHAINS }),
         draws: 1,

@@ -153,6 +153,9 @@ pub enum RunError {
     /// The pilot of a run in parts failed.
     #[error("the first chains, which find what all parts of the run have in common: {0}")]
     Pilot(Ended),
+    /// What a part of a run left cannot be joined with the others.
+    #[error("a part of the run cannot be joined with the others: {0}")]
+    Part(String),
     /// The checkpoint is not of this run.
     #[error("the checkpoint cannot be resumed: {0}")]
     Checkpoint(String),

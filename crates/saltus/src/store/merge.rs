@@ -1,9 +1,9 @@
-//! Joins stores of runs that had a part of the chains each into one store of all chains.
+//! Stores that no run writes while it draws: of runs that had a part of the chains each, and of runs in memory.
 
 use super::{Description, StoreError, StoreWriter, Stored, outcome};
 use crate::control::Ended;
 use crate::draws::sink::{ChainDraws, Plan, STATISTICS, Saved, Sink, SinkError};
-use crate::run::{Scouts, Settings, Unsent};
+use crate::run::{Outcome, Scouts, Settings, Unsent};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
@@ -102,4 +102,36 @@ fn part_of(part: &Stored, draws: Range<usize>) -> Result<Vec<ChainDraws>, StoreE
         taken
     };
     Ok(states.into_iter().enumerate().map(of_chain).collect())
+}
+
+/// Writes a store of a run whose draws are in memory: the one that the run would have written itself, without a checkpoint.
+pub fn write(
+    outcome: &Outcome,
+    description: Description,
+    path: impl AsRef<Path>,
+    replace: bool,
+) -> Result<(), StoreError> {
+    let Outcome { trace, space, .. } = outcome;
+    let mut writer = StoreWriter::create(path, description, replace)?;
+    let (chains, names) = (trace.chains(), trace.names());
+    writer.begin(&Plan { space, chains, names, resumed: None }).map_err(told)?;
+    let columns = names.len() + STATISTICS.len();
+    let window = (AT_ONCE / (chains * (8 * columns + space.sites())).max(1)).max(1);
+    for start in (0..trace.draws()).step_by(window) {
+        let draws = start..(start + window).min(trace.draws());
+        let of_chain = |chain: usize| trace.draws_of(chain, draws.clone(), space.sites());
+        writer.take((0..chains).map(of_chain).collect()).map_err(told)?;
+    }
+    let saved = Saved {
+        rounds: &outcome.warmup,
+        scale: outcome.scale,
+        checkpoint: None,
+        seconds: outcome.seconds,
+        threads: outcome.threads,
+        sites: outcome.sites.as_ref(),
+        tempering: outcome.tempering.as_ref(),
+        symmetric: outcome.symmetric,
+        ended: Some(&outcome.ended),
+    };
+    writer.save(&saved).map_err(told)
 }

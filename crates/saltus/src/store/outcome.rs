@@ -43,6 +43,7 @@ pub fn outcome_of(parts: &[Stored], most: usize) -> Result<Outcome, StoreError> 
         evaluations_performed_per_step: evaluations.iter().sum::<f64>() / steps,
         seconds,
         sites,
+        site_records: Vec::new(),
         tempering: tempering(parts)?,
         rung_draws: None,
         symmetric: first.is_symmetric(),

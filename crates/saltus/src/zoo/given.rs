@@ -188,7 +188,7 @@ impl Given {
     }
 
     /// What is known, as a title has it.
-    fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let count = |number: usize, one: &str, several: &str| match number {
             0 => None,
             1 => Some(format!("1 {one}")),
