@@ -218,6 +218,7 @@ impl Parts {
             rung_draws: None,
             symmetric: model.is_symmetric(),
             scouts: None,
+            exact: BTreeMap::new(),
             seconds,
             deadline: None,
             ended: Ended::Complete,
