@@ -8,7 +8,8 @@
 //! Targets are the sixteen of the paper (its RBMs from DIR/rbm-reference, else random ones), the presets, and six models of files (from
 //! DIR/formats); with `--others` a dozen more, on which nothing was tuned. `--tried` leaves samplers out that `auto` never tries. 100 chains on one thread. A sampler tunes for at most a third of its time, then draws.
 //! Effective draws are those of the observable, log π or the Hamming distance, that has fewest, of all chains together; where chains disagree
-//! (R-hat above 1.1) they mean nothing, and a sampler whose chains do is compared only if all samplers' do. Time is that of the
+//! (R-hat above 1.1) they are no more than the distance between chains says, 2 chains/(R-hat² − 1), and such a sampler is compared only if all are; then there is no ratio but
+//! both R-hats, that of auto's choice first and the smallest. Time is that of the
 //! process, so that other work on the machine disturbs it little; it takes about the seconds that are asked for, with those of an idle machine.
 
 use saltus::stats::{Diagnosis, diagnose};
@@ -92,6 +93,7 @@ struct Measured {
     /// Effective draws per second, whether chains agree, and whether one was stuck.
     worth: f64,
     agrees: bool,
+    rhat: f64,
     stuck: bool,
     /// Nanoseconds of a step of a chain.
     step: f64,
@@ -141,7 +143,9 @@ impl Comparing<'_> {
 fn print(name: &str, choice: &Choice, all: &[Measured], chosen: usize, choosing: f64) {
     let some_agree = all.iter().any(|one| one.agrees);
     let compared = all.iter().filter(|one| (one.agrees || !some_agree) && !one.stuck);
-    let Some(best) = compared.max_by(|one, other| one.worth.total_cmp(&other.worth)) else {
+    // Where none agree, those are best that are closest to it.
+    let rank = |one: &Measured| if some_agree { one.worth } else { -one.rhat };
+    let Some(best) = compared.max_by(|one, other| rank(one).total_cmp(&rank(other))) else {
         println!("| {name} | nothing could be compared | | | | | |");
         return;
     };
@@ -152,21 +156,21 @@ fn print(name: &str, choice: &Choice, all: &[Measured], chosen: usize, choosing:
         (false, _) => " (disagree)",
         _ => "",
     };
+    let ratio = match some_agree {
+        true => format!("{:.2}", own.worth / best.worth),
+        false => format!("none agree: R-hat {:.1}, {:.1}", own.rhat, best.rhat),
+    };
     println!(
-        "| {name} | {}{ladder}{doubt} | {:.4} | {} | {:.4} | {:.2} | {:.2} |",
-        own.name,
-        own.worth,
-        best.name,
-        best.worth,
-        own.worth / best.worth,
-        choosing
+        "| {name} | {}{ladder}{doubt} | {:.4} | {} | {:.4} | {ratio} | {choosing:.2} |",
+        own.name, own.worth, best.name, best.worth,
     );
     for one in all {
         let agrees = if one.agrees { "" } else { "*" };
         eprintln!(
-            "{name}\t{}{agrees}\t{:.4}\t{:.0}\t{:.0}\t{:.2}",
+            "{name}\t{}{agrees}\t{:.4}\t{:.3}\t{:.0}\t{:.0}\t{:.2}",
             one.name,
             one.worth,
+            one.rhat,
             one.step,
             one.counted,
             one.counted / one.step
@@ -232,11 +236,17 @@ fn measured_with<M: Model>(model: &M, choice: &Choice, seconds: f64) -> Option<M
     let judged: Vec<Diagnosis> =
         [trace.log_prob(), trace.hamming()].into_iter().map(diagnose).collect();
     let fewest = judged.iter().map(|one| one.ess_bulk.unwrap_or(0.0)).fold(f64::INFINITY, f64::min);
+    let rhat = judged.iter().filter_map(|one| one.rhat).fold(1.0, f64::max);
+    let fewest = match rhat > DISAGREEMENT {
+        true => fewest.min(2.0 * chains as f64 / (rhat * rhat - 1.0)),
+        false => fewest,
+    };
     let all_steps = (chains * draws * suited.thin) as f64;
     Some(Measured {
         name: sampler.to_string(),
         worth: fewest / taken.max(0.01),
-        agrees: judged.iter().all(|one| one.rhat.is_none_or(|rhat| rhat <= DISAGREEMENT)),
+        agrees: rhat <= DISAGREEMENT,
+        rhat,
         stuck: !outcome.stuck.is_empty(),
         step: 1e9 * taken / all_steps,
         counted: sampler.terms(model, CHAINS).work

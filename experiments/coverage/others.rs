@@ -9,13 +9,13 @@ use saltus::rng::{ChainRng, Stream};
 use saltus::{Edge, Independent, Lattice, Model, Pairwise, Rbm, Sampler, Space};
 
 /// Random numbers that belong to a model.
-fn numbers(seed: u64, count: usize, sd: f32) -> Vec<f32> {
+pub fn numbers(seed: u64, count: usize, sd: f32) -> Vec<f32> {
     let mut rng = ChainRng::new(seed, Stream::Model);
     (0..count).map(|_| sd * normal(&mut rng)).collect()
 }
 
 /// log π as a function of one state.
-fn function(
+pub fn function(
     sites: usize,
     values: usize,
     log_prob_of: impl Fn(&[u8]) -> f64 + Send + Sync + 'static,
@@ -31,11 +31,16 @@ fn function(
 
 /// Sites of one to five values in a ring of random tables.
 fn mixed(sd: f32) -> Factors {
+    mixed_of(40, sd)
+}
+
+/// The same by other numbers.
+pub fn mixed_of(seed: u64, sd: f32) -> Factors {
     let values = [2, 5, 3, 1, 4, 2, 3];
     let factors: Vec<Factor> = (0..values.len())
         .map(|site| {
             let other = (site + 1) % values.len();
-            let table = numbers(40 + site as u64, values[site] * values[other], sd);
+            let table = numbers(seed + site as u64, values[site] * values[other], sd);
             let table: Vec<f64> = table.into_iter().map(f64::from).collect();
             Factor::new([site as u32, other as u32], table).expect("a table")
         })
@@ -44,7 +49,7 @@ fn mixed(sd: f32) -> Factors {
 }
 
 /// Spins on the 4×4 torus with couplings of either sign by a rule for the two ends of a bond.
-fn bonds(coupling: impl Fn(u32, u32) -> f32, fields: Vec<f32>) -> Pairwise {
+pub fn bonds(coupling: impl Fn(u32, u32) -> f32, fields: Vec<f32>) -> Pairwise {
     let at = |row: u32, column: u32| 4 * (row % 4) + column % 4;
     let edges: Vec<Edge> = (0..16)
         .flat_map(|site| {
@@ -70,7 +75,7 @@ fn rbm(seed: u64, visible: usize, hidden: usize, sd: f32) -> Rbm {
 }
 
 /// Sum of the values.
-fn total(state: &[u8]) -> f64 {
+pub fn total(state: &[u8]) -> f64 {
     state.iter().map(|value| f64::from(*value)).sum()
 }
 

@@ -6,19 +6,20 @@ use saltus::model::erased::Erased;
 use saltus::model::grid::{self, Disorder};
 use saltus::rng::{ChainRng, Stream};
 use saltus::{
-    Closeness, Control, Edge, Independent, Lattice, Model, Pairwise, Rbm, Run, Sampler, Settings,
-    Space, States, Summary,
+    Closeness, Control, Edge, Independent, Lattice, Magnetisation, Model, Pairwise, Rbm, Run,
+    Sampler, Settings, Space, States, Summary, choose,
 };
 
 /// A model, the sampler it is drawn from with, and exact means.
 pub struct Target {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// Whether a sampler has to cross between modes, or is slow.
     pub hard: bool,
     model: Erased,
-    sampler: Sampler,
-    thin: usize,
+    /// That which suits the model, if none.
+    sampler: Option<Sampler>,
+    thin: Option<usize>,
     /// Of log π and of the sum of all values.
     exact: [f64; 2],
 }
@@ -60,36 +61,62 @@ pub fn short(seed: u64) -> Length {
 impl Target {
     /// A target of which every step is a draw; exact means are found here.
     pub fn new(
-        name: &'static str,
+        name: impl Into<String>,
         hard: bool,
         model: impl Model + 'static,
         sampler: Sampler,
     ) -> Self {
+        let name = name.into();
         let exact = exact_means(&model);
-        Self { name, hard, model: Erased::new(model), sampler, thin: 1, exact }
+        let (model, sampler) = (Erased::new(model), Some(sampler));
+        Self { name, hard, model, sampler, thin: Some(1), exact }
     }
 
     /// The same with so many steps per draw.
     pub fn thinned(self, thin: usize) -> Self {
-        Self { thin, ..self }
+        Self { thin: Some(thin), ..self }
     }
 
-    /// Runs and judges, with scouts as the command line sends them.
-    pub fn run(&self, chains: usize, seed: u64, length: Length) -> Verdict {
-        let settings = Settings {
-            sampler: self.sampler.clone(),
+    /// The same as the command line would run it: with the sampler that suits the model, if it is not to be this one, and as many
+    /// steps as suit that.
+    pub fn by_default(self, chosen: bool) -> Self {
+        Self { sampler: self.sampler.filter(|_| !chosen), thin: None, ..self }
+    }
+
+    /// Runs and judges, with scouts as the command line sends them, and with exact means only if these `are_known`.
+    pub fn run(&self, chains: usize, seed: u64, length: Length, are_known: bool) -> Verdict {
+        let mut settings = Settings {
             chains,
             warmup: length.warmup,
             draws: length.draws,
-            thin: self.thin,
+            thin: self.thin.unwrap_or(1),
             seed,
             threads: Some(1),
             ..Settings::default()
         };
+        match &self.sampler {
+            Some(sampler) => settings.sampler = sampler.clone(),
+            None => {
+                let choice = choose::choose(&self.model, &settings, || Control::Continue);
+                settings = choice.expect("nobody stops it").applied(settings);
+            }
+        }
+        if self.thin.is_none() {
+            settings = settings.suited(&self.model, Some(length.warmup), None);
+        }
         let sum = |state: &[u8]| state.iter().map(|value| f64::from(*value)).sum();
-        let run = Run::new(&self.model, settings).observe_as_usual().observe(SUM, sum);
+        let mut run = Run::new(&self.model, settings).observe(SUM, sum);
+        let space = self.model.shown_space();
+        run = match are_known {
+            true => run.observe_as_usual(),
+            false if space.is_binary() => {
+                let spins = Magnetisation { sites: space.sites() };
+                run.references(3).watch_sites().observe("magnetisation", spins)
+            }
+            false => run.references(3).watch_sites(),
+        };
         let outcome = run.go().expect("targets can be sampled");
-        let mut summary = Summary::new(self.name, &outcome);
+        let mut summary = Summary::new(&*self.name, &outcome);
         summary.scout(&self.model, &outcome, || Control::Continue);
         let off = |name: &str, exact: f64| {
             let one = summary.observables.iter().find(|one| one.name == name);
@@ -113,6 +140,7 @@ impl Target {
 fn exact_means<M: Model>(model: &M) -> [f64; 2] {
     let space = model.space();
     let sites = space.sites();
+    let mut shown = vec![0u8; model.shown_space().sites()];
     let mut state = vec![0u8; sites];
     let mut cache = model.new_cache(1);
     let mut listed = Vec::new();
@@ -121,7 +149,10 @@ fn exact_means<M: Model>(model: &M) -> [f64; 2] {
         model
             .log_prob(States::new(&state, sites), &mut cache, &mut log_prob)
             .expect("every state can be evaluated");
-        listed.push((log_prob[0], state.iter().map(|value| f64::from(*value)).sum::<f64>()));
+        model.show(&state, &mut shown);
+        if log_prob[0] > f64::NEG_INFINITY {
+            listed.push((log_prob[0], shown.iter().map(|value| f64::from(*value)).sum::<f64>()));
+        }
         // The next state, counting up.
         let last = |site: usize| (space.values_at(site) - 1) as u8;
         let Some(site) = (0..sites).find(|site| state[*site] < last(*site)) else {

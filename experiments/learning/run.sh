@@ -83,7 +83,7 @@ short=("${common[@]}" --steps 3 --learning-rate 0.0003 --warmup 300 --iterations
 
 # What the tables ask for first.
 deep static-mnist-dlmc static-mnist 3000 "${common[@]}" --sampler dlmc --width 32 --steps 3 --max-steps 12 --learning-rate 0.0002 \
-    --warmup 1000 --iterations 18000 --decay 0.999
+    --warmup 1000 --iterations 18000 --decay 0.999 --validate-every 3000 --validation-chains 40 --validation-temperatures 500
 layers rbm-500 10000 rbm --hidden 500 --method pcd --steps 5 --epochs 120 --buffer 500 --decay 0.999 --fall cosine \
     --final-learning-rate 0.00001
 deep caltech-dlmc caltech 3000 "${common[@]}" --sampler dlmc --steps 5 --max-steps 20 --learning-rate 0.0002 --warmup 1000 \

@@ -199,57 +199,52 @@ def observe(model, states):
 
 
 def update(library, model, chains, quick):
-    """Nanoseconds per site and sweep: of some seconds of sweeps, without what a call costs by itself."""
-    sites, sweeps = int(model["sites"]), 2
-    library.sweep(sweeps)
-    while True:
+    """Nanoseconds per site and sweep: what many sweeps in one call take beyond a few, so that neither a call nor compiling counts."""
+    sites, few, many = int(model["sites"]), 4, 4
+
+    def seconds(sweeps):
         began = time.perf_counter()
         library.sweep(sweeps)
-        seconds = time.perf_counter() - began
-        if seconds > (0.05 if quick else 1.0) or sweeps > 1 << 20:
-            break
-        sweeps *= 2
-        library.sweep(sweeps)
-    library.sweep(2 * sweeps)
-    pace = []
-    for _ in range(1 if quick else 3):
-        times = []
-        for length in (sweeps, 2 * sweeps):
-            began = time.perf_counter()
-            library.sweep(length)
-            times.append(time.perf_counter() - began)
-        pace.append((times[1] - times[0]) / sweeps)
+        return time.perf_counter() - began
+
+    library.sweep(few)
+    least = seconds(few)
+    # Some compile every number of sweeps afresh: few numbers are asked for.
+    while many == few or (beyond < (0.02 if quick else 0.3) and many < 1 << 20):
+        many *= 8
+        library.sweep(many)
+        beyond = seconds(many) - least
+    pace = [(seconds(many) - seconds(few)) / (many - few) for _ in range(1 if quick else 3)]
     return {"ns": min(pace) * 1e9 / chains / sites}
 
 
-def wait(library, model, wanted, quick):
+def wait(library, model, wanted, patience):
     """Seconds since the process was started until draws are worth what is wanted. Judging them is not counted."""
     import numpy as np
 
-    began, judged = float(os.environ["SALTUS_PEER_BEGAN"]), 0.0
-    # As long a warm-up as the draws, and at least as long as saltus makes it.
-    warmup, thin = 100, 1
-    library.sweep(warmup)
     if getattr(library, "restarts", False):
         return {"missing": "cannot go on from a state"}
-    series, draws = [], 16
-    while len(series) < (64 if quick else 1 << 15):
-        while len(series) < draws:
-            states = library.sweep(thin)
+    began, judged = float(os.environ["SALTUS_PEER_BEGAN"]), 0.0
+    # As long a warm-up as saltus makes it at least.
+    library.sweep(100)
+    series, draws, ess = [], 16, 0.0
+    while True:
+        while len(series) < draws and time.time() - began - judged < patience:
+            states = library.sweep(1)
             since = time.time()
             series.append(observe(model, states))
             judged += time.time() - since
-        since = time.time()
-        log_prob, magnetisation = (np.array([draw[at] for draw in series]).T for at in (0, 1))
-        ess = worth(log_prob, magnetisation)
-        judged += time.time() - since
         seconds = time.time() - began - judged
+        since = time.time()
+        if len(series) >= 4:
+            log_prob, magnetisation = (np.array([draw[at] for draw in series]).T for at in (0, 1))
+            ess = worth(log_prob, magnetisation)
+        judged += time.time() - since
         if ess >= wanted:
-            return {"seconds": seconds, "draws": draws, "ess": ess}
-        if seconds > (10 if quick else 400):
-            break
+            return {"seconds": seconds, "draws": len(series), "ess": ess}
+        if len(series) < draws:
+            return {"missing": f"ESS {ess:.0f} after {seconds:.0f} s"}
         draws *= 2
-    return {"missing": f"ESS {ess:.0f} after {seconds:.0f} s"}
 
 
 def of_draws(path):
@@ -275,7 +270,7 @@ def main():
             if question == "update":
                 print(json.dumps(update(made, model, options["chains"], options["quick"])))
             else:
-                print(json.dumps(wait(made, model, options["wanted"], options["quick"])))
+                print(json.dumps(wait(made, model, options["wanted"], options["patience"])))
             return
     print(json.dumps({"missing": "cannot"}))
 

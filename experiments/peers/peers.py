@@ -11,13 +11,15 @@ sampler makes Gibbs or heat-bath sweeps of 100 chains on one thread of one proce
 * how long somebody waits: seconds from the start of a process to 1,000 effective draws, by ArviZ, of the slower of log π and the
   magnetisation, with start, compilation, reading the model and warm-up.
 
-The answers are printed as tables and written as JSON and as a picture. `--quick` asks for less, to see whether it works.
+The answers are printed as tables and written as JSON and as a picture, with `--docs` also into the pages that show them. `--quick` asks for less, to
+see whether it works.
 """
 
 import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,7 +32,16 @@ VENV = ROOT / "target" / "peers"
 PACKAGES = ["numpy", "arviz<1", "matplotlib", "dwave-samplers", "openjij", "thrml", "hamon", "torch", "adabmDCA"]
 CHAINS = 100
 WANTED = 1000
+# Seconds that a peer has for an answer.
+PATIENCE = 60
 STEPS = ["dlmc", "dmala", "pas"]
+PEERS = ["dwave", "openjij", "thrml", "hamon", "torch", "adabmDCA"]
+README = """
+![Nanoseconds per site update, and seconds from nothing to 1,000 effective draws, of saltus and others](docs/pictures/peers.svg)
+
+Measured in one run on one computer, one thread, 100 chains ([tables and program](docs/speed.md#on-any-graph)).
+
+"""
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -52,15 +63,16 @@ def install():
     return python
 
 
-def peer(python, question, library, model, **options):
+def peer(python, question, library, model, patience, **options):
     """What a process of a peer answers; none if it cannot."""
+    options = {**options, "patience": patience}
     command = [python, HERE / "peer.py", question, library, model, json.dumps(options)]
     began = time.time()
     environment = {**os.environ, **ONE_THREAD, "SALTUS_PEER_BEGAN": repr(began)}
     try:
-        done = subprocess.run(pinned(command), capture_output=True, text=True, env=environment, timeout=600)
+        done = subprocess.run(pinned(command), capture_output=True, text=True, env=environment, timeout=patience + 30)
     except subprocess.TimeoutExpired:
-        return {"missing": "more than ten minutes"}
+        return {"missing": f"no answer in {patience + 30} s"}
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode != 0 or not lines:
         return {"missing": (done.stderr.strip().splitlines() or ["no answer"])[-1][:200]}
@@ -133,17 +145,50 @@ def computer():
 
 
 def table(title, answers, key, libraries, unit):
-    print(f"\n## {title}\n")
-    print("| model | " + " | ".join(libraries) + " |")
-    print("|---" * (len(libraries) + 1) + "|")
+    """A part of the report: a line per model and a column per library that answered for any."""
+    columns = [one for one in libraries if any(key in row.get(one, {}) for row in answers.values())]
+    lines = [f"### {title}", "", "| model | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for model, row in answers.items():
-        cells = [row.get(library, {}) for library in libraries]
-        print(f"| {model} | " + " | ".join(f"{cell[key]:.3g}" if key in cell else "–" for cell in cells) + " |")
-    print(f"\n{unit}")
-    for model, row in answers.items():
-        for library, cell in row.items():
-            if "missing" in cell and cell["missing"] != "cannot":
-                print(f"* {library} on {model}: {cell['missing']}")
+        cells = [row.get(library, {}) for library in columns]
+        lines.append(f"| {model} | " + " | ".join(f"{cell[key]:.3g}" if key in cell else "–" for cell in cells) + " |")
+    missing = [
+        f"* {library} on {model}: {cell['missing']}"
+        for model, row in answers.items()
+        for library, cell in row.items()
+        if "missing" in cell and cell["missing"] != "cannot"
+    ]
+    return "\n".join([*lines, "", unit, *([""] if missing else []), *missing, ""])
+
+
+def beside_lattice(steps):
+    """What an edge costs, and of spins what it costs beside one of the lattice."""
+    rows = {}
+    for name, row in steps.items():
+        rows[name] = dict(row)
+        for one, cell in row.items():
+            lattice = steps.get("lattice", {}).get(one, {})
+            if name not in ("potts", "dca", "rbm") and "ns" in cell and "ns" in lattice:
+                rows[name][f"{one}, × lattice"] = {"ns": cell["ns"] / lattice["ns"]}
+    return rows
+
+
+def report(whole):
+    """All answers in words."""
+    libraries = ["saltus", *PEERS]
+    steps = [word for one in STEPS for word in (one, f"{one}, × lattice")]
+    parts = [f"{whole['version']}; {whole['computer']}; one thread, {CHAINS} chains\n"]
+    parts.append(table("A site update", whole["updates"], "ns", libraries, "Nanoseconds per site and sweep; – where a library has no such model."))
+    parts.append(table("A step of samplers that look at all sites", beside_lattice(whole["steps"]), "ns", steps, "Nanoseconds per edge and step of saltus (on the RBM per weight), and times that of the lattice."))
+    if whole["waits"]:
+        parts.append(table("From nothing to 1,000 effective draws", whole["waits"], "seconds", libraries, "Seconds, from the start of the process."))
+    return "\n".join(parts)
+
+
+def into_page(path, name, text):
+    """Puts a text between the marks of a page that bear a name."""
+    first, last = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, rest = path.read_text().split(first)
+    path.write_text(before + first + text + last + rest.split(last)[1])
 
 
 def main():
@@ -151,13 +196,24 @@ def main():
     arguments.add_argument("binary")
     arguments.add_argument("--out", type=Path)
     arguments.add_argument("--quick", action="store_true")
+    arguments.add_argument("--docs", action="store_true", help="put tables and picture into docs/speed.md and README.md; with --out")
     arguments.add_argument("--no-install", action="store_true")
     arguments.add_argument("--no-waits", action="store_true", help="only what updates and steps cost")
+    arguments.add_argument("--patience", type=int, default=PATIENCE, metavar="SECONDS", help="that a peer has for an answer")
     arguments.add_argument("--libraries", nargs="*", metavar="LIBRARY", help="these peers alone")
     arguments.add_argument("--only", nargs="+", metavar="MODEL", help="these models; answers join those that are there")
     asked = arguments.parse_args()
+    if asked.docs and not asked.out:
+        arguments.error("--docs goes with --out")
     binary = Path(asked.binary).resolve()
     python = VENV / "bin" / "python" if asked.no_install else install()
+
+    def ask(question, library, file, row, **options):
+        # It has the words of thrml and the same ways: where one has no answer, nobody waits for the other's.
+        if library == "hamon" and "missing" in row.get("thrml", {}):
+            return row["thrml"]
+        return peer(python, question, library, file, asked.patience, chains=CHAINS, **options)
+
     with tempfile.TemporaryDirectory() as folder:
         made = subprocess.run(
             [python, HERE / "models.py", folder, "quick" if asked.quick else "whole"],
@@ -165,16 +221,14 @@ def main():
         )
         models = json.loads(made.stdout)
         models = {name: model for name, model in models.items() if not asked.only or name in asked.only}
-        libraries = ["saltus", "dwave", "openjij", "thrml", "hamon", "torch", "adabmDCA"]
-        if asked.libraries is not None:
-            libraries = ["saltus", *(one for one in libraries if one in asked.libraries)]
+        libraries = ["saltus", *(one for one in PEERS if asked.libraries is None or one in asked.libraries)]
         updates, steps, waits = {}, {}, {}
         for name, model in models.items():
             words = [word.replace("FOLDER", folder) for word in model["saltus"]]
             file, sampler = os.path.join(folder, model["file"]), model["sampler"]
             row = updates[name] = {"saltus": update_of_saltus(binary, words, sampler, asked.quick)}
             for library in libraries[1:]:
-                row[library] = peer(python, "update", library, file, chains=CHAINS, quick=asked.quick)
+                row[library] = ask("update", library, file, row, quick=asked.quick)
             print(f"{name}: " + ", ".join(f"{k} {v['ns']:.3g} ns" for k, v in row.items() if "ns" in v), file=sys.stderr)
             steps[name] = {one: step_of_saltus(binary, words, one, model, asked.quick) for one in STEPS if model["edges"]}
             print(f"{name}: " + ", ".join(f"{k} {v['ns']:.3g} ns per edge" for k, v in steps[name].items() if "ns" in v), file=sys.stderr)
@@ -182,21 +236,27 @@ def main():
                 continue
             row = waits[name] = {"saltus": wait_for_saltus(python, binary, words, model["waiting"], asked.quick)}
             for library in libraries[1:]:
-                row[library] = peer(python, "wait", library, file, chains=CHAINS, wanted=WANTED, quick=asked.quick)
+                row[library] = ask("wait", library, file, row, wanted=WANTED)
             print(f"{name}: " + ", ".join(f"{k} {v['seconds']:.3g} s" for k, v in row.items() if "seconds" in v), file=sys.stderr)
     version = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
-    print(f"{version}; {computer()}; one thread, {CHAINS} chains")
-    table("A site update", updates, "ns", libraries, "Nanoseconds per site and sweep; – where a library has no such model.")
-    table("A step of samplers that look at all sites", steps, "ns", STEPS, "Nanoseconds per edge and step of saltus.")
-    table("From nothing to 1,000 effective draws", waits, "seconds", libraries, "Seconds, from the start of the process.")
+    answers = {"updates": updates, "steps": steps, "waits": waits}
     if asked.out:
         asked.out.mkdir(parents=True, exist_ok=True)
         file = asked.out / "peers.json"
         before = json.loads(file.read_text()) if asked.only and file.exists() else {}
-        answers = {"updates": updates, "steps": steps, "waits": waits}
         answers = {part: {**before.get(part, {}), **new} for part, new in answers.items()}
-        file.write_text(json.dumps({"version": version, "computer": computer(), **answers}, indent=1) + "\n")
-        subprocess.run([python, HERE / "picture.py", file, asked.out / "peers.svg"], check=True)
+        whole = {"version": version, "computer": computer(), **answers}
+        file.write_text(json.dumps(whole, indent=1) + "\n")
+        picture = asked.out / "peers.svg"
+        subprocess.run([python, HERE / "picture.py", file, picture], check=True)
+    whole = {"version": version, "computer": computer(), **answers}
+    print(report(whole))
+    if asked.out:
+        (asked.out / "peers.md").write_text(report(whole))
+    if asked.docs:
+        shutil.copy(picture, ROOT / "docs" / "pictures" / "peers.svg")
+        into_page(ROOT / "docs" / "speed.md", "peers", "\n" + report(whole) + "\n")
+        into_page(ROOT / "README.md", "peers", README)
 
 
 main()

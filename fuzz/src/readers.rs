@@ -9,6 +9,7 @@ use saltus::draws::linear::Linear;
 use saltus::model::edge_list::{read_edges, read_fields};
 use saltus::model::rbm::Rbm;
 use saltus::store::Stored;
+use saltus::temper::TemperReport;
 use saltus::zoo::read::{Format, evidence};
 use saltus::{Checkpoint, Space};
 use saltus_learn::data::read_images;
@@ -18,7 +19,7 @@ use std::path::Path;
 pub type Reader = fn(&[u8]);
 
 /// The readers by name.
-pub const ALL: [(&str, Reader); 8] = [
+pub const ALL: [(&str, Reader); 10] = [
     ("images", images),
     ("tensors", tensors),
     ("edges", edges),
@@ -27,6 +28,8 @@ pub const ALL: [(&str, Reader); 8] = [
     ("checkpoint", checkpoint),
     ("annealing", annealing),
     ("models", models),
+    ("ladders", ladders),
+    ("after", after),
 ];
 
 /// A file of those bytes, in memory where that is possible.
@@ -94,4 +97,24 @@ pub fn models(bytes: &[u8]) {
     Format::ALL.iter().for_each(|format| drop(format.read(bytes)));
     drop(Format::detect(bytes));
     drop(evidence(bytes));
+}
+
+/// What the ladders of a part of a run counted: what a file holds, and a file that is whole.
+pub fn ladders(bytes: &[u8]) {
+    drop(TemperReport::from_bytes(bytes));
+    with_file("ladders", bytes, |folder| {
+        let metadata = include_bytes!("../corpus/metadata/empty");
+        std::fs::write(folder.join("zarr.json"), metadata).expect("there is room for a file");
+        drop(Stored::open(folder).map(|stored| stored.ladders()));
+    });
+}
+
+/// What is found after a run: what scouts came to, and exact means.
+pub fn after(bytes: &[u8]) {
+    with_file("scouts.json", bytes, |folder| {
+        std::fs::write(folder.join("exact.json"), bytes).expect("there is room for a file");
+        let metadata = include_bytes!("../corpus/metadata/empty");
+        std::fs::write(folder.join("zarr.json"), metadata).expect("there is room for a file");
+        drop(Stored::open(folder).map(|stored| (stored.scouts(), stored.exact())));
+    });
 }

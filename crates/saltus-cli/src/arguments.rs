@@ -219,7 +219,7 @@ pub struct RunArguments {
         value_parser = parse::positive, allow_negative_numbers = true
     )]
     pub chains: Option<usize>,
-    /// Steps of each chain before the first kept draw [default: 3000 where a scale is tuned, else a tenth of the draws]
+    /// Steps of each chain before the first kept draw [default: 3000 where a scale is tuned, else a tenth of the draws, 100000 at most]
     #[arg(
         long, global = true, value_name = "N", help_heading = RUN,
         value_parser = parse::count, allow_negative_numbers = true

@@ -371,7 +371,10 @@ impl Store {
             writer.put_marginals(marginals)?;
         }
         outcome.trace = match folder {
-            Some(folder) => Stored::open(folder)?.thinned_trace(MOST_JUDGED)?,
+            Some(folder) => {
+                StoreWriter::put_exact(folder, &outcome.exact)?;
+                Stored::open(folder)?.thinned_trace(MOST_JUDGED)?
+            }
             None => trace,
         };
         Ok(outcome)

@@ -63,8 +63,8 @@ fn sentence_of(tempering: &TemperReport, verdict: &str) -> String {
 /// The verdict with what to try.
 fn verdict(verdict: &LadderVerdict) -> String {
     let advice = match verdict {
-        LadderVerdict::AddRungs { .. } => "; try --temper auto, or a longer --warmup",
-        LadderVerdict::TooSlow { .. } => "; try another --sampler, or more steps by --thin",
+        LadderVerdict::AddRungs { .. } => "; try a longer --warmup, in which more are found",
+        LadderVerdict::TooSlow { .. } => "; try another --sampler",
         LadderVerdict::Fine | LadderVerdict::NotMeasured { .. } => "",
     };
     format!("{verdict}{advice}")

@@ -126,8 +126,19 @@ fn print(printed: &Printed, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draws of each ladder: more than a run's, because errors of log Z are of nats, not of standard deviations.
-const DRAWS: usize = 10_000;
+/// The standard error that is good enough, in nats: four of them are a twentieth.
+const ERROR: f64 = 0.0125;
+/// Draws of each ladder, if these do not do: as many as take so many counted nanoseconds, but never less than a few and never more than anybody needs.
+const WORK: f64 = 1.2e11;
+const DRAWS: (usize, usize) = (10_000, 1_000_000);
+
+/// The most draws of each ladder, from what a step is counted as: never timed, so that the same command gives the same number everywhere.
+fn most_draws<M: Model>(model: &M, settings: &Settings) -> usize {
+    // Barriers, and with them rungs, grow with the root of the number of sites.
+    let rungs = 2.0 + (model.space().free_sites() as f64).sqrt();
+    let of_scan = settings.chains as f64 * rungs * settings.sampler.terms(model, 1).work;
+    ((WORK / of_scan) as usize).clamp(DRAWS.0, DRAWS.1)
+}
 
 type Estimated = Result<(Option<Printed>, Ended), Failure>;
 
@@ -170,9 +181,14 @@ fn exactly<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
 }
 
 fn by_ladder<M: Model>(model: &M, arguments: &LogZArguments) -> Estimated {
-    let method = arguments.sampler.unwrap_or_else(|| choose::for_path(model));
+    let method = arguments.sampler.unwrap_or_else(|| choose::for_log_z(model));
     let settings = ladder_settings(&arguments.run, method, arguments.beta);
-    let settings = Settings { draws: arguments.run.draws.unwrap_or(DRAWS), ..settings };
+    let otherwise = arguments.run.draws.is_none().then_some(ERROR);
+    let settings = Settings {
+        draws: arguments.run.draws.unwrap_or_else(|| most_draws(model, &settings)),
+        until_log_z: arguments.error.or(otherwise),
+        ..settings
+    };
     let mut view = View::new("", arguments.run.quiet);
     let ran = Run::new(model, settings.clone()).monitor(|progress| view.show(progress)).go();
     view.finish();

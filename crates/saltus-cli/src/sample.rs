@@ -5,6 +5,7 @@ use crate::export::{check_free_or_stdout, prints_a_file};
 use crate::failure::{Failure, Finish};
 use crate::job::{Config, Destination, Job};
 use crate::marginals::SampledMarginals;
+use crate::memory::check_bytes;
 use crate::model::{self, Context, build, rows_and_columns};
 use crate::number::short;
 use crate::parse::Size;
@@ -13,6 +14,7 @@ use crate::progress::View;
 use crate::{advice, announce, interrupt, ladder, out, per_site, picture, plot, say, table};
 use console::Term;
 use saltus::draws::observers::{Best, BestState, Marginals};
+use saltus::draws::trace::MOST_JUDGED;
 use saltus::exact;
 use saltus::files::Existing;
 use saltus::run::{BEST, MARGINALS};
@@ -40,6 +42,9 @@ pub fn run(arguments: SampleArguments) -> Result<Finish, Failure> {
     Sampling { job, arguments: &arguments }.go(build(&model, context)?)
 }
 
+/// Bytes that a draw takes while it is judged, about: its numbers, and more than as much again to work with.
+const PER_JUDGED: f64 = 200.0;
+
 struct Sampling<'a> {
     job: Job,
     arguments: &'a SampleArguments,
@@ -60,6 +65,8 @@ impl Sampling<'_> {
         let (settings, space) = (&job.settings, model.shown_space());
         settings.suits(&model).map_err(saltus::RunError::from)?;
         settings.check(&settings.sampler.traits(model.space()))?;
+        let judged = (settings.chains as f64 * settings.draws as f64).min(MOST_JUDGED as f64);
+        check_bytes("the draws that are judged", judged * PER_JUDGED)?;
         let observables = job.config.observables(space)?;
         if arguments.per_site {
             per_site::check(&job, space)?;

@@ -86,7 +86,7 @@ pub fn of_observables(summary: &Summary) -> String {
     table.set_header(["", "mean ± error", "sd", "effective", "R-hat"]);
     // One reference state is enough to look at.
     let shown = summary.observables.iter().filter(|one| !is_further_distance(&one.name));
-    for ObservableSummary { name, diagnosis } in shown {
+    for ObservableSummary { name, diagnosis, .. } in shown {
         let rounded = |ess: Option<f64>| ess.map_or("–".to_owned(), |ess| short(ess.round()));
         let rhat = match diagnosis.movement {
             Movement::Constant => "constant".to_owned(),

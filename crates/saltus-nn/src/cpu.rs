@@ -1,5 +1,5 @@
-//! The network on processors: direct convolutions of images of channels, with the instructions that
-//! the machine has.
+//! The network on processors: convolutions of images of channels, directly or by tiles, with the
+//! instructions that the machine has.
 //!
 //! A thread computes one image after the other, so that threads live where the library has them:
 //! across blocks of chains. A state's numbers do not depend on the block that it is in.
@@ -20,6 +20,7 @@ mod plane;
 mod swish;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use crate::network::Network;
 use crate::parameters::Parameters;

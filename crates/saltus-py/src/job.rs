@@ -140,6 +140,7 @@ impl Job {
             StoreWriter::create(&place.path, description, place.replace)?
         };
         let mut outcome = run.go_into(&mut writer)?;
+        StoreWriter::put_exact(&place.path, &outcome.exact)?;
         outcome.trace = Stored::open(&place.path)?.trace()?;
         Ok(outcome)
     }

@@ -1,7 +1,7 @@
 //! Where the time of a step goes: each part of an all-site sampler on its own, on one thread.
 //!
 //! `cargo bench -p saltus --bench parts` prints nanoseconds per site, the least of twenty rounds; and what tables of pairs cost
-//! beside the additions that they cannot do without.
+//! beside the additions that they cannot do without: `… -- tables` prints these alone.
 
 use saltus::Closeness;
 use saltus::kernel::dlmc;
@@ -15,11 +15,14 @@ use saltus::model::fhmm::Fhmm;
 use saltus::model::lattice::Lattice;
 use saltus::model::paper::{self, Temperature};
 use saltus::rng::{ChainRng, Stream};
-use saltus::{Balancing, Differences, Model, Space, States};
+use saltus::{Balancing, Differences, Model, Run, Sampler, Settings, Space, States, Summary};
 use std::hint::black_box;
 use std::time::Instant;
 
 fn main() {
+    if std::env::args().any(|word| word == "tables") {
+        return look_ups();
+    }
     println!(
         "| target | model | random words | rows and score of the way back, dlmc / dlmcf / dmala | draw and score |"
     );
@@ -56,38 +59,39 @@ fn look_ups() {
     let states: Vec<u8> = (0..chains * SITES).map(|_| rng.below(VALUES) as u8).collect();
     let (mut cache, mut log_prob) = (model.new_cache(chains), vec![0.0; chains]);
     let mut diff = vec![0.0; chains * space.diff_len()];
-    let of_model = time(pairs * chains, || {
+    let of_model = time_of(2, pairs * chains, || {
         let states = States::new(&states, SITES);
         let exact = Differences::Exact;
         model.log_prob_and_diff(exact, states, &mut cache, &mut log_prob, &mut diff).unwrap();
     });
     let rows: Vec<Row> = vec![[[0.01; 8]; 3]; SITES * SITES * VALUES];
-    let bare = time(pairs * chains, || {
-        let all = rows.chunks_exact(SITES * VALUES).enumerate().map(|(site, tables)| {
-            let of_chain = |state: &[u8]| added(tables, state, site);
-            states.chunks_exact(SITES).map(of_chain).sum::<f32>()
+    let bare = time_of(2, pairs * chains, || {
+        let all = rows.chunks_exact(SITES * VALUES).map(|tables| {
+            states.chunks_exact(SITES).map(|state| added(tables, state)).sum::<f32>()
         });
         black_box(all.sum::<f32>());
     });
     println!("\n| tables of 21 × 21 | ns per pair and chain |\n|---|---|");
     println!("| log π and all differences of {chains} chains | {of_model:.2} |");
+    let step = step(&model) * SITES as f64 / pairs as f64;
+    println!("| a step of dlmc | {step:.2} |");
     println!("| their additions alone | {bare:.2} |");
 
-    /// What the rows of all other sites add up to.
-    fn added(tables: &[Row], state: &[u8], site: usize) -> f32 {
+    /// What the rows of all sites add up to.
+    fn added(tables: &[Row], state: &[u8]) -> f32 {
         vectorised(
             #[inline(always)]
             || {
-                // Two sums side by side, so that no addition waits for the one before it.
+                // Two sums side by side, so that no addition waits for the one before it. The row of the site itself is
+                // added as well, of a hundred.
                 let mut sums = [[[0.0f32; 8]; 3]; 2];
-                for (other, (value, table)) in
-                    state.iter().zip(tables.chunks_exact(VALUES)).enumerate()
-                {
-                    if other != site {
-                        let row = &table[usize::from(*value)];
-                        for (sums, row) in sums[other % 2].iter_mut().zip(row) {
+                let (values, _) = state.as_chunks::<2>();
+                for (values, tables) in values.iter().zip(tables.chunks_exact(2 * VALUES)) {
+                    for half in 0..2 {
+                        let row = &tables[half * VALUES + usize::from(values[half])];
+                        for chunk in 0..3 {
                             for lane in 0..8 {
-                                sums[lane] += row[lane];
+                                sums[half][chunk][lane] += row[chunk][lane];
                             }
                         }
                     }
@@ -137,12 +141,29 @@ fn parts<M: Model>(name: &str, model: &M) {
     println!("| {name} | {evaluate:.2} | {fill:.2} | {rows} | {draw:.2} |");
 }
 
+/// Nanoseconds per site and chain of a step of `dlmc`, the least of three runs.
+fn step(model: &Factors) -> f64 {
+    let dlmc = Sampler::dlmc();
+    let settings =
+        Settings { chains: 100, warmup: 10, draws: 100, threads: Some(1), ..dlmc.into() };
+    let runs = (0..3).map(|_| {
+        let outcome = Run::new(model, settings.clone()).go().unwrap();
+        Summary::new("tables", &outcome).ns_per_site_step
+    });
+    runs.fold(f64::INFINITY, f64::min)
+}
+
 /// Nanoseconds per site, the least of twenty rounds of a hundred calls.
-fn time(sites: usize, mut call: impl FnMut()) -> f64 {
+fn time(sites: usize, call: impl FnMut()) -> f64 {
+    time_of(100, sites, call)
+}
+
+/// The same of rounds of so many calls.
+fn time_of(calls: usize, sites: usize, mut call: impl FnMut()) -> f64 {
     let rounds = (0..20).map(|_| {
         let started = Instant::now();
-        (0..100).for_each(|_| call());
-        started.elapsed().as_secs_f64() / 100.0
+        (0..calls).for_each(|_| call());
+        started.elapsed().as_secs_f64() / calls as f64
     });
     rounds.fold(f64::INFINITY, f64::min) * 1e9 / sites as f64
 }

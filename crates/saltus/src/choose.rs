@@ -129,13 +129,23 @@ pub fn choose<M: Model>(
             trials.start_from(best);
         }
     }
-    let mut temper = None;
+    let mut climbing = None;
+    if best.as_ref().is_some_and(|best| !best.tells()) {
+        // All are too slow for trials: what the model says is all there is to go by.
+        let own = seen.iter().find(|one| one.sampler == likeliest && !one.stuck);
+        best = own.cloned().or(best);
+    }
+    let swept = seen.iter().filter(|one| one.sweeps && !one.stuck);
+    let swept = swept.max_by(|one, other| one.worth().total_cmp(&other.worth()));
     if let Some(best) = &best
         && !best.agrees()
-        && let Some(ladder) = trials.of_ladder(best)
+        && let Some(mover) = if best.sweeps { Some(best) } else { swept }
+        && let Some(ladder) = trials.of_ladder(mover)
     {
         let is_closer = ladder.agrees() || ladder.distance() < best.distance();
-        temper = (is_closer && ladder.worth() > best.worth()).then(Temper::default);
+        if is_closer && ladder.worth() > best.worth() {
+            climbing = Some(ladder.sampler.clone());
+        }
         seen.push(ladder);
     }
     match trials.end() {
@@ -144,7 +154,9 @@ pub fn choose<M: Model>(
         None => (),
     }
     let trials = seen.into_iter().map(|one| one.trial).collect();
-    Some(Choice { sampler: best.map_or(likeliest, |best| best.sampler), temper, trials })
+    let temper = climbing.as_ref().map(|_| Temper::default());
+    let alone = || best.map_or(likeliest, |best| best.sampler);
+    Some(Choice { sampler: climbing.unwrap_or_else(alone), temper, trials })
 }
 
 impl Choice {
@@ -159,7 +171,7 @@ impl Choice {
 }
 
 /// The sampler that goes through temperatures, from a distribution of independent sites to the model, where none is named: the likeliest of those that
-/// can, without trials.
+/// can, without trials. Where sums are fixed none can, and it is the likeliest that keeps to them.
 ///
 /// ```
 /// use saltus::{Lattice, Method, Pairwise, choose};
@@ -169,10 +181,28 @@ impl Choice {
 /// # Ok::<(), saltus::ModelError>(())
 /// ```
 pub fn for_path<M: Model>(model: &M) -> Method {
+    let path = Settings { temper: Some(Temper::default()), ..Settings::default() };
+    let mut all = [path, Settings::default()].into_iter();
+    let found = all.find_map(|settings| candidates(model, &settings).into_iter().next());
+    found.map_or(Method::Dlmc, |sampler| sampler.method)
+}
+
+/// The same where nothing but log Z is asked for: of the likely ones the one whose steps cost least. What counts then are energies at all
+/// temperatures, most of which are far from critical, so that moves of clusters have to be paid for everywhere and help in few places.
+///
+/// ```
+/// use saltus::{Lattice, Method, Pairwise, choose};
+/// let magnet = Pairwise::ising_lattice(Lattice::periodic(8, 8)?, 0.5, vec![0.0; 64])?;
+/// assert_eq!(choose::for_log_z(&magnet), Method::Gibbs);
+/// # Ok::<(), saltus::ModelError>(())
+/// ```
+pub fn for_log_z<M: Model>(model: &M) -> Method {
     let settings = Settings { temper: Some(Temper::default()), ..Settings::default() };
-    // No ladder leads to fixed sums, along which some samplers anneal nevertheless.
-    let otherwise = if model.sums().is_empty() { Method::Dlmc } else { Method::Gibbs };
-    candidates(model, &settings).first().map_or(otherwise, |sampler| sampler.method)
+    let suitable = candidates(model, &settings);
+    let likely = suitable.iter().map(|sampler| (sampler.terms(model, 1), sampler.method));
+    let likely = likely.filter(|(terms, _)| terms.is_likely);
+    let cheapest = likely.min_by(|one, other| one.0.work.total_cmp(&other.0.work));
+    cheapest.map_or_else(|| for_path(model), |(_, method)| method)
 }
 
 /// Samplers worth trying on a model, the likeliest first: those that know how it is made, then those that are likely otherwise, then the

@@ -53,7 +53,8 @@ impl Ended {
             Self::TimeLimit => "time-limit",
             Self::Reached(Reached { ess: Some(_), rhat: Some(_), .. }) => "until-ess,until-rhat",
             Self::Reached(Reached { ess: Some(_), .. }) => "until-ess",
-            Self::Reached(_) => "until-rhat",
+            Self::Reached(Reached { rhat: Some(_), .. }) => "until-rhat",
+            Self::Reached(_) => "until-log-z",
             Self::Failed { .. } => "failure",
         }
     }
@@ -68,6 +69,9 @@ pub struct Reached {
     pub ess: Option<(f64, f64)>,
     /// The largest split R-hat of an observable.
     pub rhat: Option<(f64, f64)>,
+    /// The standard error of log Z.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_z: Option<(f64, f64)>,
 }
 
 impl std::fmt::Display for Reached {
@@ -78,7 +82,10 @@ impl std::fmt::Display for Reached {
         let rhat = self
             .rhat
             .map(|(rhat, asked)| format!("R-hat is {rhat:.4} (at most {asked} was asked for)"));
-        let found: Vec<String> = ess.into_iter().chain(rhat).collect();
+        let log_z = self
+            .log_z
+            .map(|(error, asked)| format!("log Z is known to {error:.4} ({asked} was asked for)"));
+        let found: Vec<String> = ess.into_iter().chain(rhat).chain(log_z).collect();
         write!(f, "enough after {} draws: {}", self.draws, found.join(" and "))
     }
 }

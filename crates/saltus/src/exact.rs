@@ -5,7 +5,10 @@
 
 mod eliminate;
 mod enumerate;
+mod means;
 mod order;
+
+pub(crate) use means::{by_elimination, of_all_states};
 
 use crate::error::ModelError;
 use crate::model::Model;

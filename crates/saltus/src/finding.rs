@@ -100,6 +100,17 @@ pub enum Finding {
         /// What it is.
         exact: f64,
     },
+    /// A mean is not the exact one, which is known.
+    Inexact {
+        /// The observable.
+        observable: String,
+        /// Its mean.
+        mean: f64,
+        /// The standard error of the mean; none if it never changed.
+        error: Option<f64>,
+        /// What it is.
+        exact: f64,
+    },
     /// Chains that were sent from other starts ended in another place.
     Elsewhere {
         /// How many.
@@ -285,6 +296,7 @@ impl Finding {
                 | Self::Disagree { .. }
                 | Self::TooSlow { .. }
                 | Self::Asymmetric { .. }
+                | Self::Inexact { .. }
                 | Self::Elsewhere { .. }
                 | Self::Contradicted { .. }
         )
@@ -303,9 +315,10 @@ impl Finding {
             Self::Level { .. } => vec![Advice::Sampler],
             Self::Frozen { .. } => vec![Advice::Draws, Advice::Sampler],
             Self::ShortWarmup { warmup, .. } => vec![Advice::Warmup((4 * warmup).max(1000))],
-            Self::Disagree { .. } | Self::Elsewhere { .. } | Self::Asymmetric { .. } => {
-                vec![Advice::Temper, Advice::Compare]
-            }
+            Self::Disagree { .. }
+            | Self::Elsewhere { .. }
+            | Self::Asymmetric { .. }
+            | Self::Inexact { .. } => vec![Advice::Temper, Advice::Compare],
             Self::Contradicted { .. } => vec![Advice::Temper, Advice::Draws],
             Self::TooSlow { .. } => vec![Advice::Compare, Advice::Thin],
             Self::Unscouted { why: Unsent::TimeLimit | Unsent::Interrupted } => Vec::new(),
@@ -335,6 +348,7 @@ impl Finding {
             Self::Level { .. } => "level",
             Self::TooSlow { .. } => "too-slow",
             Self::Asymmetric { .. } => "asymmetric",
+            Self::Inexact { .. } => "inexact",
             Self::Elsewhere { .. } => "elsewhere",
             Self::Contradicted { .. } => "contradicted",
             Self::Unscouted { .. } => "unscouted",

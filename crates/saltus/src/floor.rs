@@ -64,6 +64,7 @@ pub fn floor<M: Model>(
         time_limit: None,
         until_ess: None,
         until_rhat: None,
+        until_log_z: None,
         temper: None,
         ..settings.clone()
     };

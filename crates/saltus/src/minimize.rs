@@ -163,6 +163,19 @@ pub struct Minimize<'a, M: Model> {
     monitor: Box<Monitor<'a>>,
 }
 
+/// Steps of the cooling after one of so many that took so long: twice as many, or as many as fit into what is left of the time where that is less than
+/// four times as long, since a cooling that is cut off before it is cold finds nothing.
+fn next_sweeps(sweeps: usize, took: Duration, deadline: Option<Instant>) -> usize {
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    let fits = left.map_or(f64::INFINITY, |left| {
+        sweeps as f64 * FITTED * left.as_secs_f64() / took.as_secs_f64().max(1e-9)
+    });
+    if fits < 4.0 * sweeps as f64 { (fits as usize).max(1) } else { sweeps.saturating_mul(2) }
+}
+
+/// Share of the time that is left which a cooling is planned for.
+const FITTED: f64 = 0.97;
+
 /// Inverse temperatures at which a cooling stops to look around.
 const STOPS: usize = 100;
 
@@ -227,6 +240,7 @@ impl<'a, M: Model> Minimize<'a, M> {
         for cooling in 0.. {
             let from = found.reheated_to.unwrap_or(found.betas.0);
             let mut blocks = self.blocks(cooling, best_of_chains.take())?;
+            let started = Instant::now();
             let mut heat = Heat::default();
             let went =
                 self.cool(&workers, &mut blocks, (cooling, sweeps, from), (began, deadline), found);
@@ -244,7 +258,7 @@ impl<'a, M: Model> Minimize<'a, M> {
                     break;
                 }
                 None if deadline.is_none() && !(reheats && cooling == 0) => break,
-                None => sweeps = sweeps.saturating_mul(2),
+                None => sweeps = next_sweeps(sweeps, started.elapsed(), deadline),
             }
             if reheats {
                 found.reheated_to = found.reheated_to.or_else(|| heat.peak());
@@ -338,13 +352,21 @@ impl<'a, M: Model> Minimize<'a, M> {
         Ok(block_ranges(self.block_size(), settings.chains).map(block).collect())
     }
 
-    /// Takes the best states of a cooling in: the same one counts again. They are evaluated afresh, because sums of changes drift.
+    /// Takes the best states of a cooling in.
     fn gather(&self, blocks: &[Cooling<'_, M>], found: &mut Minimum) -> Result<(), RunError> {
+        let best = blocks.iter().flat_map(|block| &block.best);
+        let reached = best.filter(|(followed, _)| *followed != f64::NEG_INFINITY);
+        self.take(reached.map(|(_, state)| state.as_slice()), found)
+    }
+
+    /// Takes states in: the same one counts again. They are evaluated afresh, because sums of changes drift.
+    fn take<'s>(
+        &self,
+        states: impl Iterator<Item = &'s [u8]>,
+        found: &mut Minimum,
+    ) -> Result<(), RunError> {
         let mut cache = self.model.new_cache(1);
-        for (followed, state) in blocks.iter().flat_map(|block| &block.best) {
-            if *followed == f64::NEG_INFINITY {
-                continue;
-            }
+        for state in states {
             let mut log_prob = [0.0];
             let evaluated = States::new(state, state.len());
             self.model.log_prob(evaluated, &mut cache, &mut log_prob).map_err(RunError::Model)?;

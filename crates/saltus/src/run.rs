@@ -4,6 +4,7 @@
 mod block;
 mod checkpoint;
 mod driver;
+mod exactly;
 mod outcome;
 mod part;
 mod pilot;
@@ -39,11 +40,13 @@ use crate::temper::{self, Adapter, Ladder, LadderParts, NewBlock, RungNumbers, T
 use crate::workers::Workers;
 use block::{ChainResult, Moved, RunBlock, Taken};
 use driver::{Driver, Pace};
+use exactly::Watched;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use stop::StopRules;
 
 /// Draws from a model.
 ///
@@ -167,6 +170,7 @@ pub struct Run<'a, M: Model> {
     references: usize,
     reference_seed: u64,
     watch_sites: bool,
+    exact_means: bool,
     keep_states: bool,
     starts: Option<Vec<u8>>,
     first_chain: usize,
@@ -283,6 +287,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             observers: Vec::new(),
             references: 1,
             watch_sites: false,
+            exact_means: false,
             keep_states: false,
             starts: None,
             first_chain: 0,
@@ -325,6 +330,19 @@ impl<'a, M: Model + 'a> Run<'a, M> {
     /// forgot their start. Takes some twenty bytes per site and chain.
     pub fn watch_sites(mut self) -> Self {
         self.watch_sites = true;
+        self
+    }
+
+    /// Also finds the exact means of what is observed, after the draws, where they can be had for next to nothing: of models of few
+    /// states, or whose sites can be summed out one by one. Draws that contradict them are a finding.
+    pub fn exact_means(mut self) -> Self {
+        self.exact_means = true;
+        self
+    }
+
+    /// Finds none, where somebody else has.
+    pub(crate) fn without_exact_means(mut self) -> Self {
+        self.exact_means = false;
         self
     }
 
@@ -377,7 +395,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
 
     /// Observes what people and scripts are told of a run by default: the distance to three random
     /// states, the best state as `best`, what every site did unless there are too many, and of bits their
-    /// mean spin as `magnetisation`.
+    /// mean spin as `magnetisation`; with [exact means](Run::exact_means) where these are easy to have.
     pub fn observe_as_usual(mut self) -> Self {
         let space = self.model.shown_space().clone();
         let (chains, most) = match self.part_of {
@@ -390,7 +408,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         if space.is_binary() {
             self = self.observe(MAGNETISATION, Magnetisation { sites: space.sites() });
         }
-        self.references(REFERENCES).observer(BEST, Best { states: 1 })
+        self.exact_means().references(REFERENCES).observer(BEST, Best { states: 1 })
     }
 
     /// Also keeps, in memory, log π of the chain on every rung of a tempered run.
@@ -472,10 +490,10 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         let references = self.draw_references()?;
         let weighted = traits.is_weighted;
         let names = self.names()?;
-        let (own_names, own): (Vec<_>, Vec<_>) =
+        let (own_names, own): (Vec<String>, Vec<_>) =
             std::mem::take(&mut self.observables).into_iter().unzip();
-        let rules = self.settings.until_ess.is_some() || self.settings.until_rhat.is_some();
-        let tracked: Vec<usize> = match (rules, self.monitor.is_some()) {
+        let follows = StopRules::follow(&self.settings);
+        let tracked: Vec<usize> = match (follows, self.monitor.is_some()) {
             (true, _) => (0..1 + references.len() + own_names.len()).collect(),
             (false, true) => vec![1],
             (false, false) => Vec::new(),
@@ -569,6 +587,21 @@ impl<'a, M: Model + 'a> Run<'a, M> {
                 Err(_) => {}
             }
         }
+        let exact = match self.exact_means && ended.is_success() {
+            true => {
+                let named = own_names.iter().zip(&taken.own);
+                let named = named.map(|(name, one)| (name.as_str(), &**one as &dyn Observable));
+                let watched = Watched { references: &taken.references, named: named.collect() };
+                let beta = self.settings.beta.unwrap_or(1.0);
+                let until = Instant::now() + exactly::patience(driver.seconds);
+                driver.timed_summary(|driver| {
+                    let go_on = || Instant::now() < until && driver.may_go_on();
+                    let means = || watched.exact_means(&*self.model, beta, go_on);
+                    catch_unwind(AssertUnwindSafe(means)).unwrap_or_default()
+                })
+            }
+            false => BTreeMap::new(),
+        };
         let (tempering, rung_draws) = (driver.tempering(), driver.rung_draws());
         let mut traits = self.traits;
         if let Some(tempering) = &tempering {
@@ -594,6 +627,7 @@ impl<'a, M: Model + 'a> Run<'a, M> {
             rung_draws,
             symmetric: self.model.is_symmetric(),
             scouts: None,
+            exact,
             threads: workers.threads(),
             scale: driver.scale,
             acceptance,

@@ -79,10 +79,12 @@ impl Scouts {
             time_limit: left,
             until_ess: None,
             until_rhat: None,
+            until_log_z: None,
             ..settings.clone()
         };
         let scouting = Run::new(model, settings)
             .observe_as_usual()
+            .without_exact_means()
             .keep_states()
             .start_from(starts)
             // Chains that no run has.
@@ -97,6 +99,8 @@ impl Scouts {
             Ended::Failed { .. } => return Err(Unsent::Failed),
         }
         let beta = outcome.settings.beta.unwrap_or(1.0);
+        // States are kept as the model shows them, which may be of more sites than the sampler moves.
+        let sites = model.shown_space().sites();
         Ok(Self::compare(&scouting.trace, home, memory, beta, sites))
     }
 
@@ -166,7 +170,7 @@ fn travel<M: Model>(
     if (approach + stay) as f64 > affordable {
         return Err(Unsent::Costly);
     }
-    let fitting = MOST_BYTES / chains.saturating_mul(model.space().sites());
+    let fitting = MOST_BYTES / chains.saturating_mul(model.shown_space().sites());
     if fitting < FEWEST { Err(Unsent::Large) } else { Ok([approach, stay.min(fitting)]) }
 }
 
@@ -275,8 +279,8 @@ mod tests {
     /// What comes of a run that found nothing, all of whose chains start at the same value.
     fn of_run<M: Model>(model: &M, settings: Settings, start: u8) -> (Summary, Scouts) {
         let starts = vec![start; settings.chains * model.space().sites()];
-        let run = Run::new(model, settings).observe_as_usual().start_from(starts);
-        let outcome = run.go().unwrap();
+        let run = Run::new(model, settings).observe_as_usual().without_exact_means();
+        let outcome = run.start_from(starts).go().unwrap();
         let mut summary = Summary::new("ising", &outcome);
         assert!(summary.findings.is_empty(), "{:?}", summary.findings);
         summary.scout(model, &outcome, || Control::Continue);
@@ -330,9 +334,18 @@ mod tests {
         let clamped = Clamped::new(ferromagnet(-0.15), &[(0, 1)]).unwrap();
         let (_, scouts) = of_run(&clamped, settings(Sampler::gibbs(), 4, 1500), 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
-        let weighted = Settings { thin: 16, ..settings(Sampler::dld(), 4, 3000) };
-        let (_, scouts) = of_run(&ferromagnet(0.06), weighted, 1);
+        let weighted = || Settings { thin: 16, ..settings(Sampler::dld(), 4, 3000) };
+        let (_, scouts) = of_run(&ferromagnet(0.06), weighted(), 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
+        // A model that shows more sites than it has.
+        let clamped = Clamped::new(ferromagnet(-0.15), &[(0, 1)]).unwrap();
+        let (_, scouts) = of_run(&clamped, weighted(), 1);
+        assert!(scouts.elsewhere > 0, "{scouts:?}");
+        // Both at once, of spins that are warm: there is nothing to find.
+        let lattice = Lattice::periodic(4, 4).unwrap();
+        let warm = Pairwise::ising_lattice(lattice, 0.15, vec![0.0; 16]).unwrap();
+        let (_, scouts) = of_run(&Clamped::new(warm, &[(0, 1), (5, 0)]).unwrap(), weighted(), 1);
+        assert_eq!((scouts.elsewhere, scouts.unsent), (0, None));
     }
 
     #[test]
@@ -340,7 +353,8 @@ mod tests {
         let model = ferromagnet(0.06);
         let run = |settings: Settings| {
             let starts = vec![1; settings.chains * 16];
-            Run::new(&model, settings).observe_as_usual().start_from(starts).go().unwrap()
+            let run = Run::new(&model, settings).observe_as_usual().without_exact_means();
+            run.start_from(starts).go().unwrap()
         };
         let outcome = run(settings(Sampler::gibbs(), 4, 1500));
         let told = |outcome: &Outcome| {

@@ -18,6 +18,7 @@ use crate::stats::{
 use crate::temper::TemperReport;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// What a run came to; serialised, it is the command line's `--json` object.
@@ -131,6 +132,9 @@ pub struct ObservableSummary {
     /// Mean, error, effective sample sizes, R-hat.
     #[serde(flatten)]
     pub diagnosis: Diagnosis,
+    /// Its exact mean, where that could be had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact: Option<f64>,
 }
 
 /// What the draws of all chains together are worth.
@@ -190,7 +194,7 @@ pub const ENERGY: &str = "energy";
 
 /// Judges everything that was kept of each draw: the observables, the energy, and the number of
 /// sites that changed.
-fn observables(trace: &Trace) -> Vec<ObservableSummary> {
+fn observables(trace: &Trace, exact: &BTreeMap<String, f64>) -> Vec<ObservableSummary> {
     let own = trace.names().iter().map(String::as_str).chain([SITES_CHANGED]);
     let own = own.filter(|name| *name != WEIGHT);
     let named: Vec<(&str, &[Vec<f64>])> =
@@ -200,14 +204,16 @@ fn observables(trace: &Trace) -> Vec<ObservableSummary> {
         .map(|(name, chains)| ObservableSummary {
             name: (*name).to_owned(),
             diagnosis: judge(chains, trace.weights()),
+            exact: exact.get(*name).copied(),
         })
         .collect();
     // An observable of that name is somebody's own. Of log π everything is known but the sign of the mean.
     if trace.series(ENERGY).is_none()
-        && let Some(log_prob) = judged.first().map(|log_prob| log_prob.diagnosis)
+        && let Some(ObservableSummary { diagnosis, exact, .. }) = judged.first()
     {
-        let diagnosis = Diagnosis { mean: log_prob.mean.map(|mean| -mean), ..log_prob };
-        judged.insert(1, ObservableSummary { name: ENERGY.to_owned(), diagnosis });
+        let diagnosis = Diagnosis { mean: diagnosis.mean.map(|mean| -mean), ..*diagnosis };
+        let (name, exact) = (ENERGY.to_owned(), exact.map(|mean| -mean));
+        judged.insert(1, ObservableSummary { name, diagnosis, exact });
     }
     judged
 }
@@ -221,7 +227,7 @@ impl Summary {
             None => EssSummary::of_chains(trace.hamming()),
             Some(weights) => weighted_ess_of_chains(trace.hamming(), weights),
         };
-        let observables = observables(trace);
+        let observables = observables(trace, &outcome.exact);
         // log π is the first of a trace's observables.
         let log_prob = Estimate::of(observables.first().map(|log_prob| &log_prob.diagnosis));
         let site_counts = outcome.sites.as_ref().map(|sites| sites.counts);
@@ -248,7 +254,8 @@ impl Summary {
             least.map(|(name, ess)| EffectiveDraws { observable: name.to_owned(), ess });
         let of_least = |amount: f64| least.and_then(|(_, ess)| worth(ess, amount));
         let site_steps = steps * (trace.chains() * space.sites()) as f64;
-        let seconds = Seconds { summary: began.elapsed().as_secs_f64(), ..outcome.seconds };
+        let mut seconds = outcome.seconds;
+        seconds.summary += began.elapsed().as_secs_f64();
         let waited = seconds.total();
         let mut summary = Self {
             model: model.into(),

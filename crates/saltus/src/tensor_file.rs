@@ -93,8 +93,13 @@ pub struct Tensors<'b> {
 
 /// Arrays of floats by name, from a file of any kind. Errors are reasons alone.
 pub(crate) trait NamedTensors {
+    /// The names of all.
+    fn names(&self) -> Vec<&str>;
+
     /// Whether there is one of that name.
-    fn contains(&self, name: &str) -> bool;
+    fn contains(&self, name: &str) -> bool {
+        self.names().contains(&name)
+    }
 
     /// The numbers and the shape of one, of 32 bits or turned into such.
     fn floats(&self, name: &str) -> Result<(Vec<f32>, Vec<usize>), String>;
@@ -108,8 +113,8 @@ pub(crate) trait NamedTensors {
 }
 
 impl NamedTensors for Tensors<'_> {
-    fn contains(&self, name: &str) -> bool {
-        self.contains(name)
+    fn names(&self) -> Vec<&str> {
+        self.tensors.names()
     }
 
     fn floats(&self, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {

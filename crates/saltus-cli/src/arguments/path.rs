@@ -19,11 +19,11 @@ use std::path::PathBuf;
 pub struct LogZArguments {
     #[command(subcommand)]
     pub model: ModelArguments,
-    /// How [default: exact where it can be and no --sampler, --chains, --warmup, --draws or --time-limit is given, else temper]: exact (enumeration or
+    /// How [default: exact where it can be and no --sampler, --chains, --warmup, --draws, --error or --time-limit is given, else temper]: exact (enumeration or
     /// elimination), temper (a ladder of temperatures, with an error and a bracket) or ais (annealed importance sampling, low on average)
     #[arg(long, global = true, value_name = "exact|temper|ais", help_heading = RUN, hide_possible_values = true)]
     pub method: Option<LogZMethod>,
-    /// Sampler [default: the likeliest for the model: sw, layers, gibbs or dlmc]; `saltus list` names them all
+    /// Sampler [default: the cheapest of those that are likely for the model: gibbs, layers, sw or dlmc]; `saltus list` names them all
     #[arg(long, global = true, value_name = "NAME", help_heading = RUN, value_parser = sampler)]
     pub sampler: Option<Method>,
     /// Of π^B instead of π [default: 1]
@@ -32,6 +32,12 @@ pub struct LogZArguments {
         value_parser = parse::finite, allow_negative_numbers = true
     )]
     pub beta: Option<f64>,
+    /// Of a ladder: stop once the standard error is at most E [default: 0.0125, or two counted minutes; none with --draws]
+    #[arg(
+        long, global = true, value_name = "E", help_heading = RUN,
+        value_parser = parse::finite, allow_negative_numbers = true
+    )]
+    pub error: Option<f64>,
     /// Also write log₁₀ Z as the answer of a UAI competition's PR task
     #[arg(long, global = true, value_name = "FILE", help_heading = OUTPUT)]
     pub uai: Option<PathBuf>,
@@ -47,7 +53,8 @@ impl LogZArguments {
     pub fn is_about_chains(&self) -> bool {
         let run = &self.run;
         let counts = [run.chains, run.warmup, run.draws];
-        self.sampler.is_some() || run.time_limit.is_some() || counts.iter().any(Option::is_some)
+        let is_limited = run.time_limit.is_some() || self.error.is_some();
+        self.sampler.is_some() || is_limited || counts.iter().any(Option::is_some)
     }
 }
 

@@ -210,7 +210,7 @@ impl Page<'_> {
              <table>\n<thead><tr><th>observable</th><th>mean ± error</th><th>sd</th><th>effective</th>\
              <th>R-hat</th></tr></thead>\n<tbody>\n",
         );
-        for ObservableSummary { name, diagnosis } in &self.summary.observables {
+        for ObservableSummary { name, diagnosis, .. } in &self.summary.observables {
             let name = match name.as_str() {
                 LOG_PROB => "log π".to_owned(),
                 ENERGY => "energy, −log π".to_owned(),

@@ -5,8 +5,6 @@ use saltus::files::{Durability, atomic_write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Display;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 /// All rows of a file; a last line that was cut off by a kill is left out.
@@ -26,10 +24,15 @@ pub fn write<R: Serialize>(path: &Path, rows: &[R]) -> Result<(), Failure> {
 }
 
 /// Adds rows to a file, which gets a heading with its first.
+#[cfg(any(test, feature = "deep"))]
 pub fn append<R: Serialize>(path: &Path, rows: &[R]) -> Result<(), Failure> {
+    use std::io::Write;
     let failed = |error: &dyn Display| not_written(path, error);
-    let mut file =
-        OpenOptions::new().append(true).create(true).open(path).map_err(|error| failed(&error))?;
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .map_err(|error| failed(&error))?;
     let is_new = file.metadata().map_err(|error| failed(&error))?.len() == 0;
     let lines = lines(rows, is_new).map_err(|error| failed(&error))?;
     file.write_all(&lines).map_err(|error| failed(&error))

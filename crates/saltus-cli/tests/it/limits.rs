@@ -34,6 +34,16 @@ fn more_draws_than_fit_are_not_compared() {
     assert!(ran.err.contains("the draws of a run need about"), "{}", ran.err);
 }
 
+#[test]
+fn more_draws_than_can_be_judged_are_not_made() {
+    let line =
+        "sample ising --size 4 --sampler gibbs --chains 4 --warmup 10 --draws 10000000 --quiet";
+    let output = within(120, line);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("the draws that are judged need about 0.2 GiB"), "{errors}");
+}
+
 /// Samples so many draws of four chains of sixteen sites within so much memory, and tells of files.
 fn long_run(draws: usize, mebibytes: usize) -> usize {
     let folder = Folder::in_memory();

@@ -88,6 +88,32 @@ fn log_z_has_an_error_and_a_bracket() {
 }
 
 #[test]
+fn log_z_is_drawn_until_its_error_is_small() {
+    // The critical 8 × 8 torus, from its density of states.
+    let line =
+        "log-z ising --size 8 --periodic --coupling 0.440686794 --warmup 500 --method temper";
+    let number = |json: &serde_json::Value, key: &str| json[key].as_f64().unwrap();
+    let mut scans = Vec::new();
+    for asked in [0.1, 0.03] {
+        let json = summary(&format!("{line} --error {asked}"));
+        let (off, error) = (number(&json, "log_z") - 60.141781, number(&json, "log_z_se"));
+        assert!(off.abs() < 4.0 * error && error <= asked, "{json}");
+        scans.push(json["tempering"]["scans"].as_u64().unwrap());
+    }
+    // A third of the error takes about nine times as long.
+    assert!(scans[1] > 3 * scans[0], "{scans:?}");
+    let ran = saltus(&format!("{line} --error 0"));
+    assert!(ran.code == 2 && ran.err.contains("must be positive"), "{}", ran.err);
+}
+
+#[test]
+fn a_search_by_ladders_that_is_cut_short_has_states() {
+    let line = "minimize ising --size 30 --method temper --sweeps 1000000 --time-limit 50ms";
+    let json = summary(line);
+    assert!(!json["states"].as_array().unwrap().is_empty(), "{json}");
+}
+
+#[test]
 fn a_scan_is_exact_within_its_errors() {
     let folder = temporary();
     let csv = folder.path().join("rows.csv");

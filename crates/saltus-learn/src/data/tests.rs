@@ -103,6 +103,22 @@ fn pooled_sets_are_split_without_loss() {
     assert_eq!(counts, [10, 2, 4]);
 }
 
+/// No such images come with the project: these are made.
+#[test]
+fn tissue_keeps_its_256_grays_and_its_published_parts() {
+    let data = tempfile::tempdir().unwrap();
+    let own = data.path().join("histopathology");
+    write(&own, "train-images-idx3-ubyte", &[0, 255, 17, 128]);
+    write(&own, "valid-images-idx3-ubyte", &[3, 4]);
+    write(&own, "test-images-idx3-ubyte", &[250, 251]);
+    let split = Dataset::Histopathology.load(data.path(), Coding::DRAWN).unwrap();
+    assert_eq!(split.training.space().values(), 256);
+    assert_eq!(states(&split.training), [0, 255, 17, 128]);
+    assert_eq!(states(&split.validation.unwrap()), [3, 4]);
+    assert_eq!(states(&split.test.unwrap()), [250, 251]);
+    assert!(Dataset::Histopathology.is_small() && Dataset::Histopathology.has_grays());
+}
+
 #[test]
 fn any_folder_is_a_dataset() {
     let data = tempfile::tempdir().unwrap();

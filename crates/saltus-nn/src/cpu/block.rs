@@ -3,6 +3,7 @@
 use super::layer::{Convolution, Gradient, WayBack};
 use super::plane::Plane;
 use super::swish::{multiply, swish};
+use super::tiles::Coordinates;
 use crate::layout::{self, Layer};
 
 /// A residual block.
@@ -97,16 +98,21 @@ impl Block {
     }
 
     /// What it makes of an image.
-    pub(super) fn apply(&self, before: &[f32], activations: &mut Activations) {
+    pub(super) fn apply(
+        &self,
+        before: &[f32],
+        activations: &mut Activations,
+        coordinates: &mut Coordinates,
+    ) {
         let Activations { inner, inner_slopes, outer, outer_slopes } = activations;
         let plane = self.output();
-        self.first.there.apply(before, inner);
+        self.first.there.apply(before, inner, coordinates);
         swish(plane, None, inner, inner_slopes);
-        self.second.there.apply(inner, outer);
+        self.second.there.apply(inner, outer, coordinates);
         match &self.skip {
             // Its biases are among those of the second convolution.
             Some(skip) => {
-                skip.there.add(before, outer);
+                skip.there.add(before, outer, coordinates);
                 swish(plane, None, outer, outer_slopes);
             }
             None => swish(plane, Some(before), outer, outer_slopes),
@@ -119,11 +125,12 @@ impl Block {
         before: &[f32],
         activations: &Activations,
         Gradients { inner, outer }: &mut Gradients,
+        coordinates: &mut Coordinates,
         sums: Option<&mut [Gradient]>,
     ) {
         let plane = self.output();
         multiply(plane, &activations.outer_slopes, outer);
-        self.second.back.apply(outer, inner);
+        self.second.back.apply(outer, inner, coordinates);
         multiply(plane, &activations.inner_slopes, inner);
         if let Some([first, second, rest @ ..]) = sums {
             self.first.there.learn(before, inner, first);
@@ -136,13 +143,18 @@ impl Block {
 
     /// From the gradients at its sums to that at its input, which takes the place of the one at its
     /// output if the sizes are the same.
-    pub(super) fn back_to_input(&self, own: &mut Gradients, larger: Option<&mut Gradients>) {
+    pub(super) fn back_to_input(
+        &self,
+        own: &mut Gradients,
+        larger: Option<&mut Gradients>,
+        coordinates: &mut Coordinates,
+    ) {
         match (&self.skip, larger) {
             (Some(skip), Some(larger)) => {
-                self.first.back.apply(&own.inner, &mut larger.outer);
-                skip.back.add(&own.outer, &mut larger.outer);
+                self.first.back.apply(&own.inner, &mut larger.outer, coordinates);
+                skip.back.add(&own.outer, &mut larger.outer, coordinates);
             }
-            _ => self.first.back.add(&own.inner, &mut own.outer),
+            _ => self.first.back.add(&own.inner, &mut own.outer, coordinates),
         }
     }
 }

@@ -32,12 +32,14 @@ pub(super) fn convolve(
     }
 }
 
-struct Convolve<'a> {
-    group: &'a Group,
-    weights: &'a [f32],
-    start: Start<'a>,
-    input: &'a [f32],
-    output: &'a mut [f32],
+/// The sums of a group.
+pub(super) struct Convolve<'a> {
+    pub(super) group: &'a Group,
+    /// Its packed weights.
+    pub(super) weights: &'a [f32],
+    pub(super) start: Start<'a>,
+    pub(super) input: &'a [f32],
+    pub(super) output: &'a mut [f32],
 }
 
 impl WithSimd for Convolve<'_> {
@@ -47,8 +49,10 @@ impl WithSimd for Convolve<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         // The number of registers across a panel must be known to the compiler, and the pixels that
         // are added up together, so that a loaded weight is used that often: as many as leave
-        // registers for the weights. Images of 28, 14 and 7 pixels a side are whole sevens.
+        // registers for the weights. Images of 28, 14 and 7 pixels a side are whole sevens, but the last
+        // have sixteen tiles.
         match S::F32_LANES {
+            16 if self.group.pixels.len().is_multiple_of(4) => self.panels::<S, 1, 8>(simd),
             16 => self.panels::<S, 1, 7>(simd),
             8 => self.panels::<S, 2, 4>(simd),
             4 => self.panels::<S, 4, 4>(simd),
@@ -70,6 +74,10 @@ impl Convolve<'_> {
             let (tiles, rest) = pixels.as_chunks::<PIXELS>();
             for tile in tiles {
                 sum.tile(self.start, tile, self.output);
+            }
+            let (fours, rest) = rest.as_chunks::<4>();
+            for four in fours {
+                sum.tile(self.start, four, self.output);
             }
             for pixel in rest {
                 sum.tile(self.start, &[*pixel], self.output);

@@ -6,6 +6,7 @@ use super::outer::add_weights;
 use super::packed::Packed;
 use super::plan::Plan;
 use super::plane::Plane;
+use super::tiles::{Coordinates, Tiles};
 use crate::layout::Layer;
 use pulp::Arch;
 use saltus::rng::{ChainRng, Stream};
@@ -72,6 +73,58 @@ fn sums_are_the_same() {
             }
         }
     }
+}
+
+/// Sides that are and are not whole tiles, and numbers of tiles that leave every rest.
+#[test]
+fn tiles_make_the_same_and_what_sums_make() {
+    for (rows, columns) in [(7, 7), (6, 8), (3, 2), (2, 2), (14, 9), (5, 20)] {
+        let layer = Layer { inputs: 32, outputs: 48, side: 3, stride: 1, weight: 0..0, bias: 0..0 };
+        let input = Plane { rows, columns, channels: 32 };
+        let output = Plane { channels: 48, ..input };
+        let numbers = uniform(9 * 32 * 48);
+        let weight =
+            |tap: usize, input: usize, output: usize| numbers[(tap * 32 + input) * 48 + output];
+        let plan = Plan::forwards(&layer, input, output);
+        let mut direct = Packed::zeros(&plan);
+        direct.for_each(&plan, 32, 48, |tap, input, output, number| {
+            *number = weight(tap, input, output);
+        });
+        let mut tiles = Tiles::new(&layer, input, output).expect("fewer products");
+        tiles.set(32, 48, weight);
+        let (from, bias) = (image(input, 6), uniform(48));
+        // Memory that another layer has left full.
+        let mut coordinates = Coordinates::default();
+        for start in [Start::Zero, Start::Bias(&bias), Start::Sum] {
+            let results = every_set().into_iter().map(|set| {
+                let mut result = image(output, 7);
+                tiles.apply(set, start, &from, &mut result, &mut coordinates);
+                result
+            });
+            let results: Vec<_> = results.collect();
+            assert_same(&results);
+            let mut expected = image(output, 7);
+            convolve(Arch::new(), &plan, &direct, start, &from, &mut expected);
+            for (found, expected) in results[0].iter().zip(&expected) {
+                assert!((found - expected).abs() < 2e-5, "{rows}×{columns}: {found} {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tiles_are_left_alone_where_they_do_not_help() {
+    let layer =
+        |side, stride| Layer { inputs: 32, outputs: 32, side, stride, weight: 0..0, bias: 0..0 };
+    let plane = |rows, columns, channels| Plane { rows, columns, channels };
+    let (image, pixel) = (plane(8, 8, 32), plane(1, 1, 32));
+    assert!(Tiles::new(&layer(3, 1), image, image).is_some());
+    assert!(Tiles::new(&layer(3, 1), pixel, pixel).is_none(), "sixteen products for nine");
+    assert!(Tiles::new(&layer(1, 1), image, image).is_none());
+    assert!(Tiles::new(&layer(3, 2), image, plane(4, 4, 32)).is_none());
+    assert!(Tiles::new(&layer(3, 1), plane(8, 8, 33), image).is_none(), "channels fill no panel");
+    let narrow = plane(8, 8, 16);
+    assert!(Tiles::new(&layer(3, 1), narrow, narrow).is_none(), "few channels");
 }
 
 #[test]

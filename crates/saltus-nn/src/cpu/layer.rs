@@ -5,8 +5,41 @@ use super::outer::{add_biases, add_weights};
 use super::packed::{Packed, filled};
 use super::plan::Plan;
 use super::plane::Plane;
+use super::tiles::{Coordinates, Tiles};
 use crate::layout::Layer;
 use pulp::Arch;
+
+/// How the sums of a convolution, or of the way back through it, are added up.
+#[derive(Clone, Debug)]
+enum Sums {
+    /// As its plan says.
+    Direct(Packed),
+    /// With fewer products.
+    Tiles(Tiles),
+}
+
+impl Sums {
+    /// Those of a layer from images of one size to images of another, without weights yet.
+    fn new(layer: &Layer, plan: &Plan, from: Plane, to: Plane) -> Self {
+        match Tiles::new(layer, from, to) {
+            Some(tiles) => Self::Tiles(tiles),
+            None => Self::Direct(Packed::zeros(plan)),
+        }
+    }
+
+    fn apply(
+        &self,
+        (instructions, plan): (Arch, &Plan),
+        start: Start<'_>,
+        (input, output): (&[f32], &mut [f32]),
+        coordinates: &mut Coordinates,
+    ) {
+        match self {
+            Self::Direct(weights) => convolve(instructions, plan, weights, start, input, output),
+            Self::Tiles(tiles) => tiles.apply(instructions, start, input, output, coordinates),
+        }
+    }
+}
 
 /// A convolution.
 #[derive(Clone, Debug)]
@@ -15,7 +48,7 @@ pub(super) struct Convolution {
     layer: Layer,
     pub(super) output: Plane,
     forwards: Plan,
-    weights: Packed,
+    sums: Sums,
     bias: Vec<f32>,
 }
 
@@ -28,7 +61,7 @@ impl Convolution {
             instructions: Arch::new(),
             layer: layer.clone(),
             output,
-            weights: Packed::zeros(&forwards),
+            sums: Sums::new(layer, &forwards, input, output),
             bias: vec![0.0; output.channels],
             forwards,
         }
@@ -39,9 +72,16 @@ impl Convolution {
         let Layer { inputs, outputs, .. } = self.layer;
         let weight = &parameters[self.layer.weight.clone()];
         let index = index(&self.layer);
-        self.weights.for_each(&self.forwards, inputs, outputs, |tap, input, output, number| {
-            *number = weight[index(tap, input, output)];
-        });
+        match &mut self.sums {
+            Sums::Direct(weights) => {
+                weights.for_each(&self.forwards, inputs, outputs, |tap, input, output, number| {
+                    *number = weight[index(tap, input, output)];
+                });
+            }
+            Sums::Tiles(tiles) => {
+                tiles.set(inputs, outputs, |tap, input, output| weight[index(tap, input, output)])
+            }
+        }
         self.bias[..outputs].copy_from_slice(&parameters[self.layer.bias.clone()]);
     }
 
@@ -51,14 +91,15 @@ impl Convolution {
     }
 
     /// Its output.
-    pub(super) fn apply(&self, input: &[f32], output: &mut [f32]) {
-        let start = Start::Bias(&self.bias);
-        convolve(self.instructions, &self.forwards, &self.weights, start, input, output);
+    pub(super) fn apply(&self, input: &[f32], output: &mut [f32], coordinates: &mut Coordinates) {
+        let how = (self.instructions, &self.forwards);
+        self.sums.apply(how, Start::Bias(&self.bias), (input, output), coordinates);
     }
 
     /// Adds its output, without biases, to what is there.
-    pub(super) fn add(&self, input: &[f32], output: &mut [f32]) {
-        convolve(self.instructions, &self.forwards, &self.weights, Start::Sum, input, output);
+    pub(super) fn add(&self, input: &[f32], output: &mut [f32], coordinates: &mut Coordinates) {
+        let how = (self.instructions, &self.forwards);
+        self.sums.apply(how, Start::Sum, (input, output), coordinates);
     }
 
     /// Adds an image's part to the gradient of its parameters.
@@ -91,35 +132,46 @@ pub(super) struct WayBack {
     instructions: Arch,
     layer: Layer,
     plan: Plan,
-    weights: Packed,
+    sums: Sums,
 }
 
 impl WayBack {
     /// Through a layer on images of channels of that size, without weights yet.
     pub(super) fn new(layer: &Layer, input: Plane) -> Self {
-        let plan = Plan::backwards(layer, input, output_plane(layer, input));
-        let weights = Packed::zeros(&plan);
-        Self { instructions: Arch::new(), layer: layer.clone(), weights, plan }
+        let output = output_plane(layer, input);
+        let plan = Plan::backwards(layer, input, output);
+        let sums = Sums::new(layer, &plan, output, input);
+        Self { instructions: Arch::new(), layer: layer.clone(), sums, plan }
     }
 
     /// Takes its weights from the parameters of the network.
     pub(super) fn set(&mut self, parameters: &[f32]) {
-        let Layer { inputs, outputs, .. } = self.layer;
+        let Layer { inputs, outputs, side, .. } = self.layer;
         let weight = &parameters[self.layer.weight.clone()];
         let index = index(&self.layer);
-        self.weights.for_each(&self.plan, outputs, inputs, |tap, output, input, number| {
-            *number = weight[index(tap, input, output)];
-        });
+        match &mut self.sums {
+            Sums::Direct(weights) => {
+                weights.for_each(&self.plan, outputs, inputs, |tap, output, input, number| {
+                    *number = weight[index(tap, input, output)];
+                });
+            }
+            // Backwards the window is turned round.
+            Sums::Tiles(tiles) => tiles.set(outputs, inputs, |tap, output, input| {
+                weight[index(side * side - 1 - tap, input, output)]
+            }),
+        }
     }
 
     /// The gradient at the input.
-    pub(super) fn apply(&self, output: &[f32], input: &mut [f32]) {
-        convolve(self.instructions, &self.plan, &self.weights, Start::Zero, output, input);
+    pub(super) fn apply(&self, output: &[f32], input: &mut [f32], coordinates: &mut Coordinates) {
+        let how = (self.instructions, &self.plan);
+        self.sums.apply(how, Start::Zero, (output, input), coordinates);
     }
 
     /// Adds the gradient at the input to what is there.
-    pub(super) fn add(&self, output: &[f32], input: &mut [f32]) {
-        convolve(self.instructions, &self.plan, &self.weights, Start::Sum, output, input);
+    pub(super) fn add(&self, output: &[f32], input: &mut [f32], coordinates: &mut Coordinates) {
+        let how = (self.instructions, &self.plan);
+        self.sums.apply(how, Start::Sum, (output, input), coordinates);
     }
 }
 

@@ -4,6 +4,7 @@ use super::block::{Activations, Block, Gradients};
 use super::entrance::Entrance;
 use super::exit::Exit;
 use super::layer::{Convolution, Gradient};
+use super::tiles::Coordinates;
 use crate::architecture::Architecture;
 
 /// A network ready to be evaluated.
@@ -28,6 +29,7 @@ pub(super) struct Workspace {
     means: Vec<f32>,
     /// Sums for the gradient of the parameters, if they were ever asked for.
     sums: Vec<Gradient>,
+    coordinates: Coordinates,
 }
 
 impl Network {
@@ -67,17 +69,18 @@ impl Network {
             seen: vec![0.0; self.entrance.input.pixels() * self.entrance.input.channels],
             means: self.exit.new_means(),
             sums: Vec::new(),
+            coordinates: Coordinates::default(),
         }
     }
 
     /// The value at a state.
     pub(super) fn value(&self, state: &[u8], work: &mut Workspace) -> f64 {
-        let Workspace { input, first, blocks, means, .. } = work;
+        let Workspace { input, first, blocks, means, coordinates, .. } = work;
         self.entrance.fill(state, input);
-        self.entrance.first.apply(input, first);
+        self.entrance.first.apply(input, first, coordinates);
         let mut before: &[f32] = first;
         for (block, activations) in self.blocks.iter().zip(blocks) {
-            block.apply(before, activations);
+            block.apply(before, activations, coordinates);
             before = &activations.outer;
         }
         self.exit.value(before, means)
@@ -126,7 +129,7 @@ impl Network {
 
     /// Takes the gradient back to the first channels.
     fn back(&self, work: &mut Workspace, mut sums: Option<&mut [Gradient]>) {
-        let Workspace { first, blocks, gradients, .. } = work;
+        let Workspace { first, blocks, gradients, coordinates, .. } = work;
         let mut size = gradients.len() - 1;
         self.exit.back(&mut gradients[size].outer);
         let mut end = sums.as_ref().map_or(0, |sums| sums.len());
@@ -139,8 +142,8 @@ impl Network {
                 end = start;
                 own
             });
-            block.back_inside(before, &blocks[number], &mut own[0], own_sums);
-            block.back_to_input(&mut own[0], larger.last_mut());
+            block.back_inside(before, &blocks[number], &mut own[0], coordinates, own_sums);
+            block.back_to_input(&mut own[0], larger.last_mut(), coordinates);
             if block.shrinks() {
                 size -= 1;
             }

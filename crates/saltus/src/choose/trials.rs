@@ -24,6 +24,8 @@ const MOST_STEPS: usize = 100_000;
 /// A trial of a ladder needs more steps, to find its temperatures, and has fewer chains.
 const LEAST_SCANS: f64 = 100.0;
 const LADDERS: usize = 4;
+/// A trial worth fewer draws than this tells nothing.
+const TELLING: f64 = 1.0;
 /// Nanoseconds per site that recording a draw is counted as.
 const RECORDING: f64 = 0.3;
 /// Nanoseconds that looking at every draw of a trial takes, which a run that keeps fewer does not take.
@@ -59,12 +61,21 @@ pub(super) struct Tried {
     pub(super) sampler: Sampler,
     /// Whether a chain stayed where it was.
     pub(super) stuck: bool,
+    /// Whether a step goes over all sites. In a scan of a ladder a step of few sites costs as much and does little.
+    pub(super) sweeps: bool,
+    /// Effective draws of the whole trial.
+    effective: f64,
     pub(super) trial: Trial,
     /// Where its chains arrived.
     arrived: Vec<Vec<u8>>,
 }
 
 impl Tried {
+    /// Whether its chains forgot anything: who moves least slowly is chance if none of them did.
+    pub(super) fn tells(&self) -> bool {
+        self.effective >= TELLING
+    }
+
     /// Effective draws per counted millisecond.
     pub(super) fn worth(&self) -> f64 {
         self.trial.ess_per_work
@@ -168,6 +179,7 @@ impl<'a, M: Model> Trials<'a, M> {
             time_limit: None,
             until_ess: None,
             until_rhat: None,
+            until_log_z: None,
             ..self.settings.clone()
         }
     }
@@ -195,7 +207,8 @@ impl<'a, M: Model> Trials<'a, M> {
         let of_step = work_of_step(self.model, sampler);
         let settings = self.settings(sampler, self.chains, work, of_step);
         let outcome = self.run(settings, round, self.starts.clone())?;
-        Some(tried(sampler, outcome, of_step))
+        let sweeps = sampler.terms(self.model, 1).steps_per_sweep == 1;
+        Some(Tried { sweeps, ..tried(sampler, outcome, of_step) })
     }
 
     /// Tries the best with a ladder.
@@ -203,6 +216,8 @@ impl<'a, M: Model> Trials<'a, M> {
         best.sampler.suits_path(self.model).ok()?;
         let of_step = best.trial.work_per_step;
         let chains = self.chains.min(LADDERS);
+        // What swaps with the base is evaluated afresh.
+        let of_step = of_step + self.model.work().evaluation;
         // How many rungs there will be is not known; few as a rule.
         let settings = self.settings(&best.sampler, chains, self.work / RUNGS, of_step);
         if ((settings.warmup + settings.draws) as f64) < LEAST_SCANS {
@@ -210,8 +225,14 @@ impl<'a, M: Model> Trials<'a, M> {
         }
         let settings = Settings { temper: Some(Temper::default()), ..settings };
         let outcome = self.run(settings, 0, None)?;
-        let rungs = outcome.tempering.as_ref().map_or(1.0, |report| report.scales.len() as f64);
-        let mut ladder = tried(&best.sampler, outcome, rungs * of_step);
+        let report = outcome.tempering.clone()?;
+        let of_scan = report.scales.len() as f64 * of_step;
+        let mut ladder = tried(&best.sampler, outcome, of_scan);
+        // Draws come to other modes by round trips alone. Of a barrier that is not known the ladder of the run would have
+        // more rungs, nobody knows how many.
+        let trips = if report.is_identified() { report.round_trips as f64 } else { 0.0 };
+        let at_most = 1e6 * trips / (ladder.trial.draws as f64 * of_scan);
+        ladder.trial.ess_per_work = ladder.trial.ess_per_work.min(at_most);
         ladder.trial.tempered = true;
         Some(ladder)
     }
@@ -243,7 +264,7 @@ fn tried(sampler: &Sampler, outcome: Outcome, work_per_step: f64) -> Tried {
         rhat: rhat.filter(|rhat| rhat.is_finite()),
     };
     let (stuck, arrived) = (!outcome.stuck.is_empty(), outcome.last_states);
-    Tried { sampler: sampler.clone(), stuck, trial, arrived }
+    Tried { sampler: sampler.clone(), stuck, sweeps: true, effective: fewest, trial, arrived }
 }
 
 /// Means of half chains that are worth n draws each differ by chance, and R-hat² is about 1 + 1/n. Where chains disagree, also in how often they

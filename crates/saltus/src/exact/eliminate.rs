@@ -87,6 +87,11 @@ fn position_of_largest(logs: &[f64]) -> u8 {
     best as u8
 }
 
+/// log Z alone.
+pub(super) fn log_z_of(space: &Space, factors: &[Factor], order: &Order) -> f64 {
+    up(space, factors, order, log_sum_exp).1
+}
+
 /// Eliminates all sites; what is left is the reduction over all states.
 fn up(
     space: &Space,

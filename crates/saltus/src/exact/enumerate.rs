@@ -70,7 +70,7 @@ impl Listed {
 }
 
 /// Writes the state of that number.
-fn write(space: &Space, mut number: usize, state: &mut [u8]) {
+pub(super) fn write(space: &Space, mut number: usize, state: &mut [u8]) {
     for (site, value) in state.iter_mut().enumerate().rev() {
         let values = space.values_at(site);
         *value = (number % values) as u8;

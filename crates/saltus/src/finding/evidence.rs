@@ -34,8 +34,10 @@ const MODES: f64 = 4.0;
 const MIXES: (f64, f64) = (30.0, 1.1);
 /// Chains that are worth fewer draws on their own tell nothing of each other.
 const TELLING: f64 = 10.0;
-/// Standard errors between a mean and what symmetry says it is.
+/// Standard errors between a mean and what it is, by a symmetry or exactly.
 const ASYMMETRY: f64 = 4.0;
+/// Rounding of what models compute in single precision, relative to an exact mean.
+const ROUNDING: f64 = 1e-5;
 /// Share of the chains of annealing that their weights make them worth at least.
 const FEWEST_WEIGHED: f64 = 0.1;
 
@@ -178,7 +180,7 @@ impl Evidence<'_> {
             verdict.assurances.push(Assurance::Agree { rhat });
         }
         if !disagree {
-            verdict.findings.extend(self.asymmetry());
+            verdict.findings.extend(self.asymmetry().or_else(|| self.inexactness()));
         }
         match self.too_few(&agreement) {
             Some(_) if disagree => {}
@@ -248,6 +250,20 @@ impl Evidence<'_> {
         let of_spins = |(_, finding): &&(f64, Finding)| matches!(finding, Finding::Asymmetric { observable, .. } if observable == MAGNETISATION);
         let worst = || found.iter().max_by(|one, other| one.0.total_cmp(&other.0));
         found.iter().find(of_spins).or_else(worst).map(|(_, finding)| finding.clone())
+    }
+
+    /// A finding if a mean is not the exact one.
+    fn inexactness(&self) -> Option<Finding> {
+        let apart = |one: &ObservableSummary| {
+            let (exact, mean) = (one.exact?, one.diagnosis.mean?);
+            let (off, error) = ((mean - exact).abs(), one.diagnosis.mcse);
+            let errors = off / error.unwrap_or(0.0).max(f64::MIN_POSITIVE);
+            let finding = Finding::Inexact { observable: one.name.clone(), mean, error, exact };
+            (off > ROUNDING * exact.abs().max(1.0) && errors > ASYMMETRY)
+                .then_some((errors, finding))
+        };
+        let found = judged(self.observables).filter_map(apart);
+        found.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, finding)| finding)
     }
 
     fn incomplete(&self) -> Option<Finding> {

@@ -149,6 +149,17 @@ impl std::fmt::Display for Finding {
                     significant(*mean)
                 )
             }
+            Self::Inexact { observable, mean, error, exact } => {
+                let error = error.map_or(String::new(), |error| format!(" ± {}", significant(error)));
+                write!(
+                    f,
+                    "the chains have seen a part of the states only, or their errors are too small: the exact mean of {}, which is \
+                     known, is {}, and not {}{error}",
+                    plain_name(observable),
+                    significant(*exact),
+                    significant(*mean)
+                )
+            }
             Self::Elsewhere { scouts, of, by: Elsewhere { observable, here, there } } => write!(
                 f,
                 "there is a place that no chain came to: of {of} that were sent from other starts {scouts} \

@@ -107,9 +107,16 @@ impl<M: Model> Minimize<'_, M> {
                 state: state.clone(),
             })
             .collect();
-        let scans = outcome.tempering.as_ref().map_or(0, |ladder| ladder.scans as usize);
-        found.sweeps = outcome.settings.warmup + scans;
         found.seconds_to_best = best_of(&shared).1.as_secs_f64();
+        if found.states.is_empty() {
+            // The time was over before the ladder was found: where its chains are is better than nothing.
+            let own = outcome.own_states.iter().zip(&outcome.last_states);
+            let own = own.map(|(own, shown)| if own.is_empty() { shown } else { own });
+            self.take(own.map(Vec::as_slice), found)?;
+            found.seconds_to_best = began.elapsed().as_secs_f64();
+        }
+        let scans = outcome.tempering.as_ref().map_or(0, |ladder| ladder.scans as usize);
+        found.sweeps = outcome.warmup.iter().map(|round| round.steps).sum::<usize>() + scans;
         found.ended = match outcome.ended {
             // Time that was given was used as it should be.
             Ended::TimeLimit => Ended::Complete,

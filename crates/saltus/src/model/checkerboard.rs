@@ -16,6 +16,9 @@ pub(crate) struct Checkerboard {
     stride: usize,
     /// The field of each colour, zero on the border.
     fields: [Vec<f32>; 2],
+    /// For every site of a colour, all bits where its horizontal neighbour of another place stands to the right, none where to the
+    /// left.
+    to_the_right: [Vec<i8>; 2],
 }
 
 /// Memory of one sweep; nothing until there is one.
@@ -23,8 +26,6 @@ pub(crate) struct Checkerboard {
 pub(crate) struct CheckerboardCache {
     /// The spins of each colour, with a row of border above and below.
     spins: [Vec<i8>; 2],
-    /// The other colour's horizontal neighbours that stand at another place.
-    shifted: Vec<i8>,
     sums: Vec<i8>,
     words: Vec<u32>,
     uniforms: Vec<f32>,
@@ -38,7 +39,6 @@ impl CheckerboardCache {
     fn fit(&mut self, board: &Checkerboard) {
         let (rows, stride) = (board.lattice.shape().0, board.stride);
         self.spins.iter_mut().for_each(|spins| spins.resize((rows + 2) * stride, 0));
-        self.shifted.resize(rows * stride, 0);
         self.sums.resize(rows * stride, 0);
         self.words.resize(rows * stride, 0);
         self.uniforms.resize(rows * stride, 0.0);
@@ -59,7 +59,11 @@ impl Checkerboard {
             let (row, column) = (site / columns, site % columns);
             fields[(row + column) % 2][row * stride + 1 + column / 2] = *field;
         }
-        Some(Self { lattice, coupling, stride, fields })
+        let to_the_right = [0, 1].map(|colour| {
+            let of_row = |row| vec![-(Self::offset(row, colour) as i8); stride];
+            (0..rows).flat_map(of_row).collect()
+        });
+        Some(Self { lattice, coupling, stride, fields, to_the_right })
     }
 
     /// Draws every site of colour 0, then every site of colour 1, from its conditional distribution
@@ -128,7 +132,9 @@ impl Checkerboard {
             let line = &mut spins[(row + 1) * stride..][..stride];
             let (first, last) = if periodic { (line[length], line[1]) } else { (0, 0) };
             line[0] = first;
-            line[length + 1..].fill(last);
+            // One place is left over, or two.
+            line[length + 1] = last;
+            line[stride - 1] = last;
         }
         if periodic {
             spins.copy_within(rows * stride..(rows + 1) * stride, 0);
@@ -150,22 +156,22 @@ impl Checkerboard {
         cache: &mut CheckerboardCache,
         rng: &mut ChainRng,
     ) {
-        let CheckerboardCache { spins, shifted, sums, words, uniforms } = cache;
+        let CheckerboardCache { spins, sums, words, uniforms } = cache;
         let (stride, rows) = (self.stride, self.rows_of_part());
         let [first, second] = &mut *spins;
         let (own, other) = if colour == 0 { (first, &*second) } else { (second, &*first) };
         let own = &mut own[stride..][..sums.len()];
         let fields = &self.fields[colour];
+        let to_the_right = &self.to_the_right[colour][..];
         let logit = (-2.0 * self.coupling, beta);
         if rows == self.lattice.shape().0 {
             let rows = ColourRows {
                 logit,
                 stride,
-                colour,
                 other,
                 own,
                 fields,
-                shifted,
+                to_the_right,
                 sums,
                 words,
                 uniforms,
@@ -174,13 +180,13 @@ impl Checkerboard {
             return;
         }
         let (key, of_part) = (rng.key(), rows * stride);
-        let found = shifted.chunks_mut(of_part).zip(sums.chunks_mut(of_part));
         let random = words.chunks_mut(of_part).zip(uniforms.chunks_mut(of_part));
         let known = own.chunks_mut(of_part).zip(fields.chunks(of_part)).enumerate();
-        let parts = known.zip(found).zip(random).map(|((known, (shifted, sums)), random)| {
+        let found = sums.chunks_mut(of_part);
+        let parts = known.zip(found).zip(random).map(|((known, sums), random)| {
             let ((number, (own, fields)), (words, uniforms)) = (known, random);
             let other = &other[number * of_part..];
-            ColourRows { logit, stride, colour, other, own, fields, shifted, sums, words, uniforms }
+            ColourRows { logit, stride, other, own, fields, to_the_right, sums, words, uniforms }
         });
         parts::each(parts.collect(), |number, rows| {
             let rng = &mut parts::stream(key, number);
@@ -264,12 +270,11 @@ struct ColourRows<'a> {
     /// What sums of neighbours are multiplied by, and all logits.
     logit: (f32, f32),
     stride: usize,
-    colour: usize,
     /// The other colour, with a row above and below.
     other: &'a [i8],
     own: &'a mut [i8],
     fields: &'a [f32],
-    shifted: &'a mut [i8],
+    to_the_right: &'a [i8],
     sums: &'a mut [i8],
     words: &'a mut [u32],
     uniforms: &'a mut [f32],
@@ -279,21 +284,17 @@ impl ColourRows<'_> {
     /// For every site, what its neighbours, all of the other colour, add up to.
     #[inline(always)]
     fn add_up(&mut self) {
-        let Self { stride, colour, other, shifted, sums, .. } = self;
+        let Self { stride, other, to_the_right, sums, .. } = self;
         let (stride, length) = (*stride, sums.len());
-        for row in 0..length / stride {
-            // One horizontal neighbour has the same place in its packed row; the other has the
-            // next or the last, depending on which colour begins the row.
-            let next = Checkerboard::offset(row, *colour);
-            let from = (row + 1) * stride + 2 * next;
-            shifted[row * stride + 1..(row + 1) * stride - 1]
-                .copy_from_slice(&other[from..from + stride - 2]);
-        }
         let (above, below) = (&other[..length], &other[2 * stride..][..length]);
+        // One horizontal neighbour has the same place in its packed row; the other has the next or the last.
         let beside = &other[stride..][..length];
-        let shifted = &shifted[..length];
+        let (left, right) = (&other[stride - 1..][..length], &other[stride + 1..][..length]);
+        let to_the_right = &to_the_right[..length];
         for at in 0..length {
-            sums[at] = above[at] + below[at] + beside[at] + shifted[at];
+            let mask = to_the_right[at];
+            let shifted = (right[at] & mask) | (left[at] & !mask);
+            sums[at] = above[at] + below[at] + beside[at] + shifted;
         }
     }
 }

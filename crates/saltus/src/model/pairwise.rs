@@ -472,11 +472,14 @@ impl PottsRows<'_> {
             without_borders(counts, stride, columns, rows, equal);
             twice_pairs +=
                 i64::from(equal[..count].iter().map(|equal| u32::from(*equal)).sum::<u32>());
+            // What stands in the planes at the current values, found without looking there.
             let values = state[start..].iter().zip(here.iter_mut());
-            for (site, (value, here)) in (start..).zip(values) {
-                *here = diff[usize::from(*value)][site];
-                let field = field[usize::from(*value) * *sites + *first_site + site];
-                fields[site % 4] += f64::from(field);
+            for (site, (value, here)) in (*first_site + start..).zip(values) {
+                *here = field[usize::from(*value) * *sites + site];
+                fields[(site - *first_site) % 4] += f64::from(*here);
+            }
+            for (here, equal) in here.iter_mut().zip(equal.iter()) {
+                *here += coupling * f32::from(*equal);
             }
             for diff in diff.iter_mut() {
                 for (diff, here) in diff[start..].iter_mut().zip(here.iter()) {

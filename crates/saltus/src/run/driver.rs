@@ -14,7 +14,7 @@ use crate::error::StepFailure;
 use crate::kernel::ScaleTraits;
 use crate::model::Model;
 use crate::stats::{Running, running_ess, running_rhat};
-use crate::temper::{Adapter, Measured, RungDraw, Rungs, Tally, TemperReport};
+use crate::temper::{Adapter, LadderVerdict, Measured, RungDraw, Rungs, Tally, TemperReport};
 use crate::tune::{Round, Tuner, round_lengths};
 use crate::workers::Workers;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -251,7 +251,7 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             // After the last draw there is nothing to stop any more.
             if let Some(rules) = rules
                 && look < draws
-                && let Some(reached) = rules.met(look, self.estimates())
+                && let Some(reached) = rules.met(look, self.estimates(), self.log_z_error())
             {
                 return Err(Stop::Ended(Ended::Reached(reached)));
             }
@@ -270,6 +270,14 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
         estimates
             .filter(move |(column, ess, rhat)| *column < of_the_run || *ess > 0.0 || rhat.is_some())
             .map(|(_, ess, rhat)| (ess, rhat))
+    }
+
+    /// The standard error of log Z so far, if that is to stop the run and there are round trips to judge it by.
+    fn log_z_error(&self) -> Option<f64> {
+        self.settings.until_log_z?;
+        let report = self.tempering()?;
+        let is_judged = !matches!(report.verdict(), LadderVerdict::NotMeasured { .. });
+        report.log_z_se.filter(|_| is_judged)
     }
 
     /// The running accumulators of a followed observable, chain by chain.
@@ -336,6 +344,26 @@ impl<'a, M: Model + 'a> Driver<'_, 'a, M> {
             let cause = StepFailure::Panic(format!("monitor: {}", panic_words(&*panic)));
             Stop::Ended(Ended::Failed { chain: 0, step: self.steps, cause })
         })
+    }
+
+    /// Whether something may take longer after the draws: asked as often as one likes, it asks the monitor now and then.
+    pub(super) fn may_go_on(&mut self) -> bool {
+        let now = Instant::now();
+        let is_late = self.pace.limit.is_some_and(|limit| now >= limit);
+        if is_late || now - self.pace.last_look < HEARTBEAT {
+            return !is_late;
+        }
+        self.pace.last_look = now;
+        let progress = self.progress(None);
+        self.ask(progress).is_ok_and(|control| control == Control::Continue)
+    }
+
+    /// Does something that belongs to summing up, and counts its time.
+    pub(super) fn timed_summary<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let began = Instant::now();
+        let done = work(self);
+        self.seconds.summary += began.elapsed().as_secs_f64();
+        done
     }
 
     /// Where the run is.

@@ -56,6 +56,8 @@ pub struct Outcome {
     pub symmetric: bool,
     /// What scouts came to, of a stored run to which they were sent.
     pub scouts: Option<Scouts>,
+    /// The exact means of observables, where they were looked for and could be had.
+    pub exact: BTreeMap<String, f64>,
     /// Wall time.
     pub seconds: Seconds,
     /// When the time that it was given is over, if it was given any.

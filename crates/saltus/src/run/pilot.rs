@@ -52,6 +52,7 @@ pub fn pilot<M: Model>(
         time_limit: None,
         until_ess: None,
         until_rhat: None,
+        until_log_z: None,
         ..whole.clone()
     };
     let rows = pilot.chains.saturating_mul(model.space().sites());

@@ -44,6 +44,10 @@ pub struct Settings {
     pub until_ess: Option<f64>,
     /// Stop before all draws are made, once the split R-hat of every observable is at most this.
     pub until_rhat: Option<f64>,
+    /// Stop a tempered run before all draws are made, once the standard error of log Z is at most this, and round trips
+    /// can be judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_log_z: Option<f64>,
     /// Sample π^β instead of π, for an inverse temperature β.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
@@ -65,6 +69,7 @@ impl Default for Settings {
             time_limit: None,
             until_ess: None,
             until_rhat: None,
+            until_log_z: None,
             beta: None,
             temper: None,
         }
@@ -79,8 +84,9 @@ impl From<Sampler> for Settings {
 
 /// Most steps per draw that are chosen for anyone: with as many, keeping a draw costs next to nothing.
 const MOST_THINNED: usize = 100;
-/// Draws' worth of steps that chains need to forget where they started, as a share of all draws and at least.
-const FORGETTING: (usize, usize) = (10, 100);
+/// Draws' worth of steps that chains need to forget where they started: as a share of all draws, at least, and at most, so that a
+/// run that its time ends has draws.
+const FORGETTING: (usize, usize, usize) = (10, 100, 100_000);
 
 /// Beyond this, cutting the warm-up into rounds would overflow.
 const LONGEST_WARMUP: usize = usize::MAX >> 8;
@@ -168,7 +174,7 @@ impl Settings {
     /// The same with the steps of warm-up and per draw that suit its sampler on a model, where nobody chose them.
     ///
     /// A sampler that tries a few sites per step keeps a draw once it has tried about as many as there are, after 100
-    /// steps at most. The warm-up is a tenth of the draws, and at least 100 of them; where a scale is tuned, at least 3000
+    /// steps at most. The warm-up is a tenth of the draws, from 100 to 100,000 of them; where a scale is tuned, at least 3000
     /// steps. Ladders of temperatures have 3000 scans of warm-up, and every scan is a draw.
     ///
     /// ```
@@ -182,6 +188,8 @@ impl Settings {
     /// assert_eq!(steps(Sampler::gibbs()), (500, 1));
     /// // One of forty sites per step.
     /// assert_eq!(steps(Sampler::gwg()), (20_000, 40));
+    /// let endless = Settings { draws: usize::MAX, ..Sampler::gibbs().into() };
+    /// assert_eq!(endless.suited(&model, None, None).warmup, 100_000);
     /// # Ok::<(), saltus::ModelError>(())
     /// ```
     pub fn suited<M: Model>(
@@ -197,8 +205,8 @@ impl Settings {
         }
         let suiting = || self.sampler.terms(model, 1).steps_per_sweep.min(MOST_THINNED);
         self.thin = thin.unwrap_or_else(suiting);
-        let (share, least) = FORGETTING;
-        let forgetting = (self.draws / share).max(least).saturating_mul(self.thin);
+        let (share, least, most) = FORGETTING;
+        let forgetting = (self.draws / share).clamp(least, most).saturating_mul(self.thin);
         let traits = self.sampler.traits(model.space());
         let tunes = traits.scale.is_some() && self.sampler.scale.is_none();
         let tuning = if tunes {
@@ -221,6 +229,7 @@ impl Settings {
             time_limit: None,
             until_ess: None,
             until_rhat: None,
+            until_log_z: None,
             ..settings
         }
     }
@@ -251,6 +260,13 @@ impl Settings {
         {
             return Err(RunError::StopRule(format!(
                 "the R-hat to stop at must be above 1, got {rhat}: chains that agree come close to 1"
+            )));
+        }
+        if let Some(error) = self.until_log_z
+            && !(error > 0.0 && error.is_finite() && self.temper.is_some())
+        {
+            return Err(RunError::StopRule(format!(
+                "the error of log Z to stop at must be positive, and of a ladder, got {error}"
             )));
         }
         self.check_temper(traits)?;

@@ -12,12 +12,19 @@ const FIRST_LOOK: usize = 100;
 pub(super) struct StopRules {
     ess: Option<f64>,
     rhat: Option<f64>,
+    log_z: Option<f64>,
 }
 
 impl StopRules {
     pub(super) fn new(settings: &Settings) -> Option<Self> {
-        let Settings { until_ess: ess, until_rhat: rhat, .. } = *settings;
-        (ess.is_some() || rhat.is_some()).then_some(Self { ess, rhat })
+        let Settings { until_ess: ess, until_rhat: rhat, until_log_z: log_z, .. } = *settings;
+        let any = ess.is_some() || rhat.is_some() || log_z.is_some();
+        any.then_some(Self { ess, rhat, log_z })
+    }
+
+    /// Whether observables have to be followed.
+    pub(super) fn follow(settings: &Settings) -> bool {
+        settings.until_ess.is_some() || settings.until_rhat.is_some()
     }
 
     /// The number of draws after which to look next: 100, and then a quarter more each time, so that
@@ -30,11 +37,12 @@ impl StopRules {
         look
     }
 
-    /// Whether all rules are met by the effective draws and the R-hat of every observable; then how.
+    /// Whether all rules are met by the effective draws and the R-hat of every observable, and the error of log Z; then how.
     pub(super) fn met(
         self,
         draws: usize,
         observables: impl Iterator<Item = (f64, Option<f64>)>,
+        log_z_error: Option<f64>,
     ) -> Option<Reached> {
         let (mut ess, mut rhat) = (f64::INFINITY, 1.0f64);
         for (of_one, rhat_of_one) in observables {
@@ -44,10 +52,13 @@ impl StopRules {
         }
         let enough = self.ess.is_none_or(|asked| ess >= asked);
         let agree = self.rhat.is_none_or(|asked| rhat <= asked);
-        (enough && agree).then(|| {
+        let error = log_z_error.unwrap_or(f64::INFINITY);
+        let known = self.log_z.is_none_or(|asked| error <= asked);
+        (enough && agree && known).then(|| {
             let ess = self.ess.map(|asked| (ess, asked));
             let rhat = self.rhat.map(|asked| (rhat, asked));
-            Reached { draws, ess, rhat }
+            let log_z = self.log_z.map(|asked| (error, asked));
+            Reached { draws, ess, rhat, log_z }
         })
     }
 }
@@ -71,12 +82,23 @@ mod tests {
     fn the_worst_observable_decides() {
         let settings = Settings { until_ess: Some(50.0), ..Settings::default() };
         let rules = StopRules::new(&settings).unwrap();
-        assert_eq!(rules.met(100, [(60.0, None), (49.0, Some(1.0))].into_iter()), None);
-        let reached = rules.met(100, [(60.0, None), (51.0, Some(1.0))].into_iter()).unwrap();
+        assert_eq!(rules.met(100, [(60.0, None), (49.0, Some(1.0))].into_iter(), None), None);
+        let reached = rules.met(100, [(60.0, None), (51.0, Some(1.0))].into_iter(), None).unwrap();
         assert_eq!((reached.draws, reached.ess, reached.rhat), (100, Some((51.0, 50.0)), None));
         let settings = Settings { until_rhat: Some(1.1), ..Settings::default() };
         let rules = StopRules::new(&settings).unwrap();
-        assert_eq!(rules.met(100, [(60.0, Some(1.05)), (49.0, None)].into_iter()), None);
-        assert!(rules.met(100, [(60.0, Some(1.05))].into_iter()).is_some());
+        assert_eq!(rules.met(100, [(60.0, Some(1.05)), (49.0, None)].into_iter(), None), None);
+        assert!(rules.met(100, [(60.0, Some(1.05))].into_iter(), None).is_some());
+    }
+
+    #[test]
+    fn log_z_is_known_by_its_error() {
+        let settings = Settings { until_log_z: Some(0.01), ..Settings::default() };
+        assert!(!StopRules::follow(&settings));
+        let rules = StopRules::new(&settings).unwrap();
+        let nothing = || std::iter::empty();
+        assert_eq!(rules.met(100, nothing(), None), None);
+        assert_eq!(rules.met(100, nothing(), Some(0.02)), None);
+        assert_eq!(rules.met(100, nothing(), Some(0.009)).unwrap().log_z, Some((0.009, 0.01)));
     }
 }

@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_end_is_told_again() {
-        let reached = Reached { draws: 100, ess: Some((120.5, 110.0)), rhat: None };
+        let reached = Reached { draws: 100, ess: Some((120.5, 110.0)), rhat: None, log_z: None };
         let cause = StepFailure::LogProb(f64::NAN);
         let all = [
             Ended::Complete,

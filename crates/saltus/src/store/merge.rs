@@ -48,6 +48,7 @@ pub fn merge(
     let saved =
         Saved { rounds, scale, seconds, threads, tempering, symmetric, ended, ..Saved::default() };
     writer.save(&saved).map_err(told)?;
+    StoreWriter::put_exact(&path, &first.exact()?)?;
     StoreWriter::put_scouts(path, &scouts)
 }
 

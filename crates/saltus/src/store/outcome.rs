@@ -48,6 +48,8 @@ pub fn outcome_of(parts: &[Stored], most: usize) -> Result<Outcome, StoreError> 
         rung_draws: None,
         symmetric: first.is_symmetric(),
         scouts,
+        // All parts are of one model and observe the same.
+        exact: first.exact()?,
         last_states: last_states(parts)?,
         own_states: Vec::new(),
         deadline: None,

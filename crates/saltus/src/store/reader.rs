@@ -17,8 +17,10 @@ use crate::space::Space;
 use crate::stats::Overlap;
 use crate::temper::{Tally, TemperReport};
 use crate::tune::Round;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +32,8 @@ pub(super) const ROOT: &str = "zarr.json";
 pub(super) const TIMING: &str = "timing.json";
 /// What scouts of the ended run came to.
 pub(super) const SCOUTS: &str = "scouts.json";
+/// The exact means of what it observes.
+pub(super) const EXACT: &str = "exact.json";
 
 /// A run on disk.
 ///
@@ -67,15 +71,21 @@ struct Attributes {
     run: Description,
 }
 
-/// What scouts came to, and of which run.
+/// What was found after a run, and of which run.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct OfRun {
+pub(super) struct OfRun<T> {
     #[serde(flatten)]
-    pub(super) scouts: Scouts,
+    pub(super) told: T,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) saltus_run: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) saltus_digest: Option<String>,
+}
+
+/// Exact means by name.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(super) struct ExactMeans {
+    pub(super) exact: BTreeMap<String, f64>,
 }
 
 /// Attributes that were written as JSON, as what they are.
@@ -430,6 +440,12 @@ impl Stored {
     }
 
     /// What the ladders of a part of a run counted.
+    /// What the ladders of a part of a run showed; none where there are none.
+    #[doc(hidden)]
+    pub fn ladders(&self) -> Result<Option<TemperReport>, StoreError> {
+        Ok(self.tally()?.and_then(|tally| Tally::joined(vec![tally])).map(TemperReport::new))
+    }
+
     pub(super) fn tally(&self) -> Result<Option<Tally>, StoreError> {
         tally_file::read(&self.folder)
     }
@@ -469,19 +485,31 @@ impl Stored {
     }
 
     /// What scouts came to that were sent after the run, if they were.
-    pub(super) fn scouts(&self) -> Result<Option<Scouts>, StoreError> {
-        let Some(bytes) = self.folder.read(SCOUTS)? else {
+    pub fn scouts(&self) -> Result<Option<Scouts>, StoreError> {
+        self.found_after(SCOUTS)
+    }
+
+    /// The exact means of observables, where they could be had.
+    pub fn exact(&self) -> Result<BTreeMap<String, f64>, StoreError> {
+        let found: Option<ExactMeans> = self.found_after(EXACT)?;
+        Ok(found.unwrap_or_default().exact)
+    }
+
+    /// What a file says that was written after the run, if there is one.
+    fn found_after<T: DeserializeOwned>(&self, file: &str) -> Result<Option<T>, StoreError> {
+        let Some(bytes) = self.folder.read(file)? else {
             return Ok(None);
         };
-        let name = self.folder.path(SCOUTS).display().to_string();
-        let told: OfRun = serde_json::from_slice(&bytes).map_err(|error| damaged(&name, error))?;
+        let name = self.folder.path(file).display().to_string();
+        let told: OfRun<T> =
+            serde_json::from_slice(&bytes).map_err(|error| damaged(&name, error))?;
         // Those of format 4 had no digest.
         let is_old = self.folder.run().is_none() && told.saltus_digest.is_none();
         if told.saltus_run.as_deref() != self.folder.run() || !(is_old || digest::is_right(&bytes))
         {
             return Err(damaged(&name, "its checksum does not match its run and content"));
         }
-        Ok(Some(told.scouts))
+        Ok(Some(told.told))
     }
 
     /// Of which run its files are, if they know.

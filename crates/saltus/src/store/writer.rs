@@ -4,7 +4,7 @@ use super::arrays::Arrays;
 use super::description::{Description, EndRecord, Keep, Timing};
 use super::folder::{self, Folder, Lock, failed};
 use super::layout::{self, FORMAT, GROUPS, WITHOUT_RUN, damaged};
-use super::reader::{OfRun, ROOT, SCOUTS, Stored, TIMING};
+use super::reader::{EXACT, ExactMeans, OfRun, ROOT, SCOUTS, Stored, TIMING};
 use super::{StoreError, checkpoint_file, digest, tally_file};
 use crate::control::{Ended, Seconds};
 use crate::draws::observers::MarginalTable;
@@ -14,7 +14,9 @@ use crate::run::Checkpoint;
 use crate::run::Scouts;
 use crate::temper::TemperReport;
 use crate::tune::Round;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -115,6 +117,7 @@ impl StoreWriter {
         let folder = folder.of_run(stored.run().map(str::to_owned));
         // They tell of the run as it was.
         folder.remove(SCOUTS)?;
+        folder.remove(EXACT)?;
         let writer = Self {
             folder: Arc::new(folder),
             _lock: lock,
@@ -134,15 +137,18 @@ impl StoreWriter {
 
     /// Adds what scouts of a run that has ended came to, so that whoever reads it later is told as well.
     pub fn put_scouts(path: impl AsRef<Path>, scouts: &Scouts) -> Result<(), StoreError> {
-        let stored = Stored::open(&path)?;
-        let told = OfRun {
-            scouts: scouts.clone(),
-            saltus_run: stored.run().map(str::to_owned),
-            saltus_digest: Some(digest::BLANK.to_owned()),
-        };
-        let mut bytes = json_bytes(SCOUTS, &json!(told))?;
-        digest::insert(&mut bytes);
-        Folder::new(path.as_ref()).write(SCOUTS, &bytes)
+        put_after(path.as_ref(), SCOUTS, scouts.clone())
+    }
+
+    /// Adds the exact means of what a run that has ended observes ([`Outcome::exact`](crate::Outcome)), if there are any.
+    pub fn put_exact(
+        path: impl AsRef<Path>,
+        exact: &BTreeMap<String, f64>,
+    ) -> Result<(), StoreError> {
+        if exact.is_empty() {
+            return Ok(());
+        }
+        put_after(path.as_ref(), EXACT, ExactMeans { exact: exact.clone() })
     }
 
     /// Adds the marginals of a run that has ended: `sites/marginal` and their standard errors `sites/marginal_se`, by site
@@ -255,7 +261,7 @@ fn clear(path: &Path) -> Result<(), StoreError> {
         }
     }
     // What makes it a store goes last.
-    for file in [checkpoint_file::CHECKPOINT, tally_file::TALLY, TIMING, SCOUTS, ROOT] {
+    for file in [checkpoint_file::CHECKPOINT, tally_file::TALLY, TIMING, SCOUTS, EXACT, ROOT] {
         let file = path.join(file);
         if file.exists() {
             fs::remove_file(&file).map_err(|error| failed("remove", &file, &error))?;
@@ -336,4 +342,17 @@ impl Sink for StoreWriter {
         }
         Ok(())
     }
+}
+
+/// Writes what was found after the run in a folder, sealed as a part of it.
+fn put_after<T: Serialize>(path: &Path, file: &str, told: T) -> Result<(), StoreError> {
+    let stored = Stored::open(path)?;
+    let told = OfRun {
+        told,
+        saltus_run: stored.run().map(str::to_owned),
+        saltus_digest: Some(digest::BLANK.to_owned()),
+    };
+    let mut bytes = json_bytes(file, &json!(told))?;
+    digest::insert(&mut bytes);
+    Folder::new(path).write(file, &bytes)
 }

@@ -216,8 +216,8 @@ pub(super) fn decide(rng: &mut ChainRng, probability: f64) -> bool {
 impl Sums {
     /// Adds those of another ensemble or part.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.scans += other.scans;
-        self.trips += other.trips;
+        self.scans = self.scans.saturating_add(other.scans);
+        self.trips = self.trips.saturating_add(other.trips);
         self.pairs.resize(other.pairs.len(), PairSums::default());
         self.rungs.resize(other.rungs.len(), RungSums::default());
         for (sum, other) in self.pairs.iter_mut().zip(&other.pairs) {

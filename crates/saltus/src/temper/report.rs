@@ -153,6 +153,13 @@ impl TemperReport {
         }
     }
 
+    /// Reads what the ladders of a part of a run counted, as stores hold it; none if that is not whole.
+    #[doc(hidden)]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let tally = postcard::from_bytes(bytes).ok()?;
+        Tally::joined(vec![tally]).map(Self::new)
+    }
+
     /// The ladder, for other runs to stand on; none of one that was stored before there were shifts.
     pub fn rungs(&self) -> Option<Rungs> {
         let Self { betas, scales, shifts, .. } = self;

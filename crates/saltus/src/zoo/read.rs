@@ -152,6 +152,24 @@ formats! {
     Tensors("safetensors"), tensors::read, tensors::detect, "safetensors: the weights of an RBM";
 }
 
+/// How many rows of a table of probabilities do not add up to 1.
+fn uneven(table: &[f64], values: usize) -> usize {
+    /// Files round to a few digits.
+    const CLOSE: f64 = 2e-3;
+    table.chunks(values).filter(|row| (row.iter().sum::<f64>() - 1.0).abs() > CLOSE).count()
+}
+
+/// What to say of so many.
+fn uneven_rows(rows: usize) -> Option<String> {
+    match rows {
+        0 => None,
+        1 => Some("1 row of probabilities does not add up to 1, and is taken as it is".to_owned()),
+        rows => Some(format!(
+            "{rows} rows of probabilities do not add up to 1, and are taken as they are"
+        )),
+    }
+}
+
 /// A sentence without what a broken file would do to a terminal.
 fn printable(reason: String) -> String {
     /// Letters of a sentence that quotes a file.
@@ -167,6 +185,9 @@ fn printable(reason: String) -> String {
 impl Format {
     /// The format of a file with these bytes, which are not compressed.
     pub fn detect(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err("is empty".to_owned());
+        }
         let likely = Self::ALL.iter().find(|format| format.is_likely(bytes));
         likely.copied().ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();

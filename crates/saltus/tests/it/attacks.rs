@@ -9,7 +9,8 @@ use saltus::ais::{Ais, AisCheckpoint, AisSettings};
 use saltus::model::independent::Independent;
 use saltus::model::rbm::Rbm;
 use saltus::store::{Description, Keep, StoreWriter, Stored};
-use saltus::{Model, Run, Sampler, Settings};
+use saltus::temper::Temper;
+use saltus::{Control, Model, Run, Sampler, Scouts, Settings, Unsent, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -175,6 +176,18 @@ fn the_corpus_is_what_saltus_writes() {
     assert_eq!(Rbm::load(path.join("rbm")).unwrap().space().sites(), 4);
     fs::write(path.join("annealing"), &seeds("annealing")[0]).unwrap();
     assert!(AisCheckpoint::load(path.join("annealing")).unwrap().is_some());
+    let [content, file] = [0, 1].map(|which| seeds("ladders").swap_remove(which));
+    assert!(saltus::temper::TemperReport::from_bytes(&content).is_some());
+    fs::write(path.join("ladders"), file).unwrap();
+    assert!(Stored::open(&path).unwrap().ladders().unwrap().is_some());
+    for told in seeds("after") {
+        fs::write(path.join("scouts.json"), &told).unwrap();
+        fs::write(path.join("exact.json"), &told).unwrap();
+        let stored = Stored::open(&path).unwrap();
+        assert!(
+            stored.scouts().is_ok_and(|one| one.is_some()) || !stored.exact().unwrap().is_empty()
+        );
+    }
     for images in seeds("images") {
         fs::write(path.join("images"), images).unwrap();
         assert_eq!(saltus_learn::data::read_images(path.join("images")).unwrap().count(), 3);
@@ -203,6 +216,27 @@ fn write_corpus() {
     let description = Description::new("test", model.space(), &Settings::default());
     drop(StoreWriter::create(folder.path().join("empty"), description, false).unwrap());
     put("metadata", "empty", &fs::read(folder.path().join("empty/zarr.json")).unwrap());
+    // Found after the run of the metadata that the reader puts beside them.
+    let empty = folder.path().join("empty");
+    StoreWriter::put_scouts(&empty, &Scouts::unsent(Unsent::Costly)).unwrap();
+    put("after", "scouts", &fs::read(empty.join("scouts.json")).unwrap());
+    let means = [("log_prob".to_owned(), 0.25), ("hamming".to_owned(), -1e-3)];
+    StoreWriter::put_exact(&empty, &means.into_iter().collect()).unwrap();
+    put("after", "exact", &fs::read(empty.join("exact.json")).unwrap());
+    let temper = Some(Temper { rungs: Some(3), ..Temper::default() });
+    let settings = Settings { chains: 2, warmup: 20, draws: 20, temper, ..Sampler::gibbs().into() };
+    // As of a part of a run, on a ladder that all parts share.
+    let settings = run::pilot(&model, &settings, None, |_| Control::Continue).unwrap();
+    let description = Description::new("test", model.space(), &settings);
+    let tempered = folder.path().join("tempered");
+    let mut writer = StoreWriter::create(&tempered, description, false).unwrap();
+    Run::new(&model, settings).go_into(&mut writer).unwrap();
+    drop(writer);
+    let ladders = fs::read(tempered.join("ladders")).unwrap();
+    put("ladders", "file", &ladders);
+    // Between its first line, version and length, and its checksum.
+    let header = "saltus ladders\n".len() + 12;
+    put("ladders", "content", &ladders[header..ladders.len() - 4]);
 
     let machine = Rbm::new(2, &[0.1; 8], &[0.2; 2], &[0.3; 4], None).unwrap();
     let settings = AisSettings { chains: 2, temperatures: 5, ..AisSettings::default() };

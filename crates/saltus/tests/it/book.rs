@@ -188,6 +188,7 @@ fn every_finding_has_a_row() {
         Finding::Disagree { by },
         Finding::TooSlow { observable: name(), rhat: None, ess: 0.0 },
         Finding::Asymmetric { observable: name(), mean: 0.0, error: None, exact: 0.0 },
+        Finding::Inexact { observable: name(), mean: 0.0, error: None, exact: 0.0 },
         Finding::Elsewhere { scouts: 0, of: 0, by: elsewhere },
         Finding::Contradicted { by: name(), observable: name(), here: 0.0, there: 0.0 },
         Finding::Unscouted { why: saltus::Unsent::Costly },

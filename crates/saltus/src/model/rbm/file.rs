@@ -37,6 +37,11 @@ impl RbmParameters {
         Ok((parameters, assumed))
     }
 
+    /// Whether one of the tensors has a name that weights have.
+    pub(crate) fn has_weights(file: &impl NamedTensors) -> bool {
+        file.names().iter().any(|name| is_called(name, 0))
+    }
+
     /// The model.
     pub fn rbm(&self) -> Result<Rbm, ModelError> {
         let Self { values, weight, hidden_bias, visible_bias, data_mean } = self;
@@ -52,61 +57,100 @@ pub(super) fn read(path: &Path, names: &[(String, String)]) -> Result<(Rbm, Vec<
     Ok((parameters.rbm().map_err(|error| error.to_string())?, assumed))
 }
 
-/// The parts of an RBM, and what others call them.
+/// The parts of an RBM, and what others call them: letters alone, as [`plain`] leaves them.
 const PARTS: [(&str, &[&str]); 4] = [
-    ("weight", &["W", "w", "weights", "rbm.W", "components_"]),
+    ("weight", &["w", "weight", "weightmatrix", "component", "wvh", "whv"]),
     (
         "hidden_bias",
-        &["c", "h_bias", "hbias", "bh", "bias_h", "hidden.bias", "rbm.h_bias", "intercept_hidden_"],
+        &[
+            "c",
+            "h",
+            "hb",
+            "bh",
+            "hbias",
+            "biash",
+            "hiddenbias",
+            "biashidden",
+            "hidbias",
+            "bhid",
+            "intercepthidden",
+        ],
     ),
     (
         "visible_bias",
         &[
             "b",
             "a",
-            "v_bias",
-            "vbias",
+            "v",
+            "vb",
             "bv",
-            "bias_v",
-            "visible.bias",
-            "rbm.v_bias",
-            "intercept_visible_",
+            "vbias",
+            "biasv",
+            "visiblebias",
+            "biasvisible",
+            "visbias",
+            "bvis",
+            "interceptvisible",
         ],
     ),
     ("data_mean", &[]),
 ];
 
+/// A name without signs, and in the singular: `h_biases` is `hbias`.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+    let name: String = letters.flat_map(char::to_lowercase).collect();
+    match name.as_str() {
+        "weights" | "components" => name[..name.len() - 1].to_owned(),
+        biases if biases.ends_with("biases") => name[..name.len() - 2].to_owned(),
+        _ => name,
+    }
+}
+
+/// Whether a tensor may be a part by its name, whatever modules it stands in: `model.rbm.h_bias` is `h_bias` of a part of a model.
+fn is_called(name: &str, part: usize) -> bool {
+    let starts = name.match_indices('.').map(|(dot, _)| dot + 1);
+    let mut names = [0].into_iter().chain(starts).map(|start| plain(&name[start..]));
+    names.any(|name| PARTS[part].1.contains(&name.as_str()))
+}
+
 /// The tensor that is a part: the one that was named, our own name, or the only one of those that others use.
 fn tensor_of(
     file: &impl NamedTensors,
-    part: &str,
+    part: usize,
     names: &[(String, String)],
     assumed: &mut Vec<String>,
 ) -> String {
-    if let Some((_, name)) = names.iter().find(|(own, _)| own == part) {
+    let own = PARTS[part].0;
+    if let Some((_, name)) = names.iter().find(|(named, _)| named == own) {
         return name.clone();
     }
-    // Hinton's letters, of which the second is others' first.
-    let hintons = ["hidden_bias", "visible_bias"].iter().all(|part| !file.contains(part))
-        && ["a", "b"].iter().all(|name| file.contains(name))
-        && !PARTS[1].1.iter().any(|name| file.contains(name));
-    let letter = match part {
-        "visible_bias" if hintons => Some("a"),
-        "hidden_bias" if hintons => Some("b"),
-        _ => None,
-    };
-    if let Some(letter) = letter {
-        assumed.push(format!("{part} is {letter}"));
-        return letter.to_owned();
+    if file.contains(own) {
+        return own.to_owned();
     }
-    let others = PARTS.iter().find(|(own, _)| *own == part).map_or(&[][..], |(_, others)| *others);
-    let found: Vec<&&str> = others.iter().filter(|name| file.contains(name)).collect();
-    match found[..] {
-        [name] if !file.contains(part) => {
-            assumed.push(format!("{part} is {name}"));
-            (*name).to_string()
-        }
-        _ => part.to_owned(),
+    let called = |part: usize| {
+        let mut found = file.names();
+        found.retain(|name| is_called(name, part));
+        found
+    };
+    // Hinton's letters, of which the second is others' first.
+    let hintons = called(1).is_empty() && ["a", "b"].iter().all(|name| file.contains(name));
+    let name = match (own, &called(part)[..]) {
+        ("visible_bias", _) if hintons => "a",
+        ("hidden_bias", _) if hintons => "b",
+        (_, [name]) => name,
+        _ => return own.to_owned(),
+    };
+    assumed.push(format!("{own} is {name}"));
+    name.to_owned()
+}
+
+/// The numbers of a bias and its shape; of one row or one column of a matrix, as a list.
+fn bias_of(file: &impl NamedTensors, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {
+    let (numbers, shape) = file.floats(name)?;
+    match shape[..] {
+        [1, _] | [_, 1] => Ok((numbers.clone(), vec![numbers.len()])),
+        _ => Ok((numbers, shape)),
     }
 }
 
@@ -122,16 +166,16 @@ fn mapped(
     names: &[(String, String)],
     assumed: &mut Vec<String>,
 ) -> Result<RbmParameters, String> {
-    let mut name = |part: &str| match prefix {
+    let name = |part: usize| match prefix {
         "" => tensor_of(file, part, names, assumed),
-        prefix => format!("{prefix}{part}"),
+        prefix => format!("{prefix}{}", PARTS[part].0),
     };
-    let [weight, hidden_bias, visible_bias, data_mean] = PARTS.map(|(part, _)| name(part));
-    let (hidden_bias, shape) = file.floats(&hidden_bias)?;
+    let [weight, hidden_bias, visible_bias, data_mean] = [0, 1, 2, 3].map(name);
+    let (hidden_bias, shape) = bias_of(file, &hidden_bias)?;
     let [hidden] = shape[..] else {
         return Err(format!("tensor {prefix}hidden_bias has shape {shape:?}, expected [hidden]"));
     };
-    let (visible_bias, visible_shape) = file.floats(&visible_bias)?;
+    let (visible_bias, visible_shape) = bias_of(file, &visible_bias)?;
     let values = match visible_shape[..] {
         [_] => 2,
         [_, values] if values != 2 => values,
@@ -254,6 +298,9 @@ mod tests {
         tensors.push(("data_mean", F32, &[4]));
         let path = file(&folder, &tensors, same);
         assert_eq!(reason(&path), "tensor data_mean has shape [4], expected [3]");
+        let turned = [("hidden_bias", F32, &[1, 2][..]), ("visible_bias", F32, &[3, 1])];
+        let path = file(&folder, &[turned[0], turned[1], ("weight", F32, &[2, 3])], same);
+        assert_eq!(Rbm::load(&path).unwrap().hidden(), 2);
         let path = file(
             &folder,
             &[bias[0], ("visible_bias", F32, &[3, 2]), ("weight", F32, &[2, 3, 2])],
@@ -302,6 +349,19 @@ mod tests {
             assumed,
             ["weight is W", "hidden_bias is c", "visible_bias is b", "W is transposed"]
         );
+        // Other names, biases that are a row or a column, and modules that they stand in.
+        for names in [
+            ["model.rbm.W", "model.rbm.h_biases", "model.rbm.v_biases"],
+            ["Weights", "hb", "vb"],
+            ["components_", "intercept_hidden_", "intercept_visible_"],
+            ["W", "hidden.bias", "visible.bias"],
+            ["w", "b", "a"],
+        ] {
+            let path = write(names, (&weight, &[2, 3]));
+            let (rbm, assumed) = read(&path, &[]).unwrap();
+            assert_eq!(log_prob(&rbm), log_prob(&expected), "{names:?}");
+            assert_eq!(assumed[1], format!("hidden_bias is {}", names[1]));
+        }
         let map = [("weight", "x.T"), ("hidden_bias", "y"), ("visible_bias", "z")];
         let map = map.map(|(own, name)| (own.to_owned(), name.to_owned()));
         let path = write(["x", "y", "z"], (&flipped, &[3, 2]));

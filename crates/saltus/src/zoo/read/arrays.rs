@@ -1,5 +1,6 @@
 //! Arrays of numpy: `.npy` files and the archives of them, `.npz`.
 
+use super::ALWAYS_UNPACKED;
 use crate::tensor_file::NamedTensors;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +8,7 @@ use std::io::{Cursor, Read};
 
 const NPY: &[u8] = b"\x93NUMPY";
 const ZIP: &[u8] = b"PK\x03\x04";
-/// Compressed archives that announce more than this many times their size are not believed.
+/// Archives may unpack to so many times their size, or to [`ALWAYS_UNPACKED`] bytes.
 const MOST_TIMES: usize = 100;
 
 /// The name of the array of a file that holds one.
@@ -17,8 +18,8 @@ pub(super) fn is_numpy(bytes: &[u8]) -> bool {
     bytes.starts_with(NPY) || bytes.starts_with(ZIP)
 }
 
-/// Arrays by name.
-pub(super) struct Arrays<'b>(BTreeMap<String, Array<'b>>);
+/// Arrays by name; of those that are not read, such as labels, the reason, which matters where they are asked for.
+pub(super) struct Arrays<'b>(BTreeMap<String, Result<Array<'b>, String>>);
 
 /// One array; its numbers stay as they are in the file until they are asked for.
 pub(super) struct Array<'b> {
@@ -113,7 +114,12 @@ impl<'b> Array<'b> {
     pub(super) fn at(&self, indices: &[usize]) -> f64 {
         let place: usize =
             indices.iter().zip(&self.strides).map(|(index, stride)| index * stride).sum();
-        self.kind.number(&self.bytes[place * self.kind.size..][..self.kind.size])
+        self.nth(place)
+    }
+
+    /// A number of an array of one index, or of more of which all but one have one value.
+    pub(super) fn nth(&self, at: usize) -> f64 {
+        self.kind.number(&self.bytes[at * self.kind.size..][..self.kind.size])
     }
 
     /// All numbers, the last index fastest.
@@ -162,13 +168,14 @@ impl<'b> Arrays<'b> {
     /// The arrays in the bytes of a file.
     pub(super) fn new(bytes: &'b [u8]) -> Result<Self, String> {
         if bytes.starts_with(NPY) {
-            return Ok(Self(BTreeMap::from([(ONLY.to_owned(), Array::new(bytes.into())?)])));
+            let array = Array::new(bytes.into())?;
+            return Ok(Self(BTreeMap::from([(ONLY.to_owned(), Ok(array))])));
         }
         let broken = |error: &dyn std::fmt::Display| format!("is not a whole archive: {error}");
         let mut archive =
             zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
         let mut arrays = BTreeMap::new();
-        let mut left = bytes.len().saturating_mul(MOST_TIMES);
+        let mut left = bytes.len().saturating_mul(MOST_TIMES).max(ALWAYS_UNPACKED as usize);
         for number in 0..archive.len() {
             let file = archive.by_index(number).map_err(|error| broken(&error))?;
             let name = file.name().map_err(|error| broken(&error))?.into_owned();
@@ -178,44 +185,43 @@ impl<'b> Arrays<'b> {
             left = left.checked_sub(content.len()).ok_or_else(|| {
                 format!("unpacks to more than {MOST_TIMES} times its size, which is not believed")
             })?;
-            let array = Array::new(content.into()).map_err(|reason| format!("{name}: {reason}"))?;
+            let array = Array::new(content.into()).map_err(|reason| format!("{name}: {reason}"));
             arrays.insert(name, array);
         }
         Ok(Self(arrays))
     }
 
     /// The first array of these names that is there, and its name.
-    pub(super) fn first(&self, names: &[&str]) -> Option<(&str, &Array<'b>)> {
+    pub(super) fn first(&self, names: &[&str]) -> Result<Option<(&str, &Array<'b>)>, String> {
         let found = names.iter().find_map(|name| self.0.get_key_value(*name));
-        found.map(|(name, array)| (name.as_str(), array))
+        let Some((name, array)) = found else { return Ok(None) };
+        Ok(Some((name, array.as_ref().map_err(String::clone)?)))
     }
 
-    /// The names of all arrays.
-    pub(super) fn names(&self) -> String {
-        self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+    /// The array of that name, which must be there.
+    pub(super) fn named(&self, name: &str) -> Result<&Array<'b>, String> {
+        let missing = || format!("has no array {name}; it has {}", self.names().join(", "));
+        self.0.get(name).ok_or_else(missing)?.as_ref().map_err(String::clone)
     }
 }
 
 impl NamedTensors for Arrays<'_> {
-    fn contains(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+    fn names(&self) -> Vec<&str> {
+        self.0.keys().map(String::as_str).collect()
     }
 
     fn floats(&self, name: &str) -> Result<(Vec<f32>, Vec<usize>), String> {
-        let array = self
-            .0
-            .get(name)
-            .ok_or_else(|| format!("has no array {name}; it has {}", self.names()))?;
+        let array = self.named(name)?;
         Ok((array.numbers(), array.shape.clone()))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// A file as numpy writes it.
-    pub(in super::super) fn npy(descr: &str, order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    pub(in crate::zoo::read) fn npy(descr: &str, order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
         let order = if order { "True" } else { "False" };
         let mut header =
             format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");

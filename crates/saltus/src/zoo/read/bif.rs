@@ -1,7 +1,7 @@
 //! BIF: Bayesian networks with named variables and values, as the repositories of networks have them.
 
 use super::text::{decode, float};
-use super::{Body, ModelFile, SiteNames};
+use super::{Body, ModelFile, SiteNames, uneven, uneven_rows};
 use crate::model::factor::Factor;
 use std::collections::HashMap;
 
@@ -138,7 +138,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
             }
         }
     }
-    let Network { names, factors, .. } = network;
+    let Network { names, factors, uneven, .. } = network;
     if names.is_empty() {
         return Err("has no variable".to_owned());
     }
@@ -156,7 +156,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
             cardinalities: names.iter().map(|name| name.values.len()).collect(),
             factors,
         },
-        assumed: vec!["values are numbered in the order in which the file names them".to_owned()],
+        assumed: std::iter::once(
+            "values are numbered in the order in which the file names them".to_owned(),
+        )
+        .chain(uneven_rows(uneven))
+        .collect(),
         names,
     })
 }
@@ -175,6 +179,8 @@ struct Network {
     names: Vec<SiteNames>,
     variables: HashMap<String, Variable>,
     factors: Vec<Factor>,
+    /// Rows of probabilities that do not add up to 1.
+    uneven: usize,
 }
 
 impl Network {
@@ -281,6 +287,7 @@ impl Network {
         let scope: Vec<u32> = parents.iter().chain([child]).map(|one| one.site).collect();
         let factor = Factor::from_potentials(&scope, &table)
             .map_err(|error| format!("line {line}: {error}"))?;
+        self.uneven += uneven(&table, child_values);
         self.factors.push(factor);
         self.left = left;
         Ok(())
@@ -361,6 +368,17 @@ mod tests {
         assert_eq!(rows, factors("table 0.9, 0.1, 0.1, 0.2, 0.0, 0.7;").unwrap());
         assert_eq!(rows, factors("(yes) 0.9 0.1 0.0; default 0.1, 0.2, 0.7;").unwrap());
         assert!(detect(RAIN.as_bytes()));
+    }
+
+    #[test]
+    fn rows_that_do_not_add_up_are_told() {
+        let assumed = |rows: &str| {
+            let text = format!("{RAIN}probability ( grass | rain ) {{ {rows} }}");
+            read(text.as_bytes()).unwrap().assumed
+        };
+        assert_eq!(assumed("(no) 0.3333 0.3333 0.3334; (yes) 0.9 0.1 0;").len(), 1);
+        let told = assumed("(no) 0.3 0.3 0.3; (yes) 0.9 0.1 0;");
+        assert_eq!(told[1], "1 row of probabilities does not add up to 1, and is taken as it is");
     }
 
     #[test]

@@ -6,9 +6,23 @@ use super::text::decode;
 use serde_json::Value;
 
 const MAGIC: &[u8] = b"DIMODBQM";
+/// dimod's other models, which begin alike.
+const OTHERS: [(&[u8], &str); 3] = [
+    (
+        b"DIMODCQM",
+        "a constrained quadratic model (constraints are --one-hot, --fixed-sum and --clamp here)",
+    ),
+    (b"DIMODDQM", "a discrete quadratic model"),
+    (b"DIMODQM", "a quadratic model of variables of several types"),
+];
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC)
+    bytes.starts_with(MAGIC) || other(bytes).is_some()
+}
+
+/// What dimod calls a file that is none of these.
+fn other(bytes: &[u8]) -> Option<&'static str> {
+    OTHERS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, what)| *what)
 }
 
 pub(super) fn detect_json(bytes: &[u8]) -> bool {
@@ -41,6 +55,11 @@ impl<'b> Bytes<'b> {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
+    if let Some(what) = other(bytes) {
+        return Err(format!(
+            "is dimod's file of {what}, which is not read; binary quadratic models are"
+        ));
+    }
     let mut rest = Bytes(bytes.strip_prefix(MAGIC).ok_or("does not begin with DIMODBQM")?);
     let version = (rest.whole(1)?, rest.whole(1)?);
     if !matches!(version.0, 1 | 2) {
@@ -264,5 +283,7 @@ mod tests {
         assert!(read(&binary(3, "BINARY")).unwrap_err().contains("version 3"));
         assert!(read(&binary(1, "POTTS")).unwrap_err().contains("vartype is 'POTTS'"));
         assert!(read_json(b"{}").unwrap_err().contains("not BinaryQuadraticModel"));
+        assert!(detect(b"DIMODCQM\x01\x03") && !detect(b"DIMOD"));
+        assert!(read(b"DIMODCQM\x01\x03").unwrap_err().contains("a constrained quadratic model"));
     }
 }

@@ -20,7 +20,14 @@ struct Parameter<'t> {
 pub(super) fn detect(bytes: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned();
     let first = head.lines().find(|line| !content(line).is_empty());
-    first.is_some_and(|line| parameter(1, content(line)).is_ok())
+    first.is_some_and(|line| has_form(content(line)))
+}
+
+/// Whether a line has the words of a parameter, right or wrong.
+fn has_form(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    matches!(words[..], ["J" | "j", _, _, _, _, _] | ["h" | "H", _, _, _])
+        && words[1].starts_with(|letter: char| letter.is_ascii_digit())
 }
 
 fn content(line: &str) -> &str {
@@ -182,7 +189,7 @@ mod tests {
         assert_eq!(factors[2].log_values()[1], 0.75);
         // Site 0 has U, site 1 has C.
         assert_eq!(factors[2].log_values()[4 * 5 + 2], 1.0);
-        assert!(detect(text.as_bytes()) && !detect(b"0 1 1\n"));
+        assert!(detect(text.as_bytes()) && detect(b"h 0 A nan\n") && !detect(b"0 1 1\n"));
     }
 
     #[test]

@@ -107,20 +107,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     if found != entries {
         return Err(format!("announces {entries} entries, but has {found}"));
     }
-    let at = |i: u32, j: u32| matrix.get(&(i, j)).copied().unwrap_or(0.0);
-    let mut spins = Spins { fields: vec![0.0; rows], ..Spins::default() };
-    for (site, field) in spins.fields.iter_mut().enumerate() {
-        *field = at(site as u32, site as u32);
-    }
-    // Every pair at its first entry, that above the diagonal if there are both.
-    let is_first = |(i, j): &&(u32, u32)| i < j || (i > j && !matrix.contains_key(&(*j, *i)));
-    let pairs = matrix.keys().filter(is_first).map(|(i, j)| (*i.min(j), *i.max(j)));
-    let both = |(i, j): (u32, u32)| (at(i, j), at(j, i));
-    let halves = match symmetric {
-        true => Halves::Triangular,
-        false => Halves::of("J", pairs.clone().map(both))?,
-    };
-    spins.couplings = pairs.map(|(i, j)| (i, j, halves.joined(both((i, j))))).collect();
+    // A symmetric matrix has one of its halves.
+    let (spins, halves) = spins_of(&matrix, rows)?;
     let mut assumed = vec![
         "log π = Σ_{i<j} J s s′, with the diagonal as fields".to_owned(),
         "rows count from 1".to_owned(),
@@ -133,6 +121,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         variables: Some(Variables::Spins),
         names: Vec::new(),
     })
+}
+
+/// Couplings and fields of the entries of a matrix, and how its halves belong together.
+pub(super) fn spins_of(
+    matrix: &BTreeMap<(u32, u32), f64>,
+    sites: usize,
+) -> Result<(Spins, Halves), String> {
+    let at = |i: u32, j: u32| matrix.get(&(i, j)).copied().unwrap_or(0.0);
+    let mut spins = Spins { fields: vec![0.0; sites], ..Spins::default() };
+    for (site, field) in spins.fields.iter_mut().enumerate() {
+        *field = at(site as u32, site as u32);
+    }
+    // Every pair at its first entry, that above the diagonal if there are both.
+    let is_first = |(i, j): &&(u32, u32)| i < j || (i > j && !matrix.contains_key(&(*j, *i)));
+    let pairs = matrix.keys().filter(is_first).map(|(i, j)| (*i.min(j), *i.max(j)));
+    let both = |(i, j): (u32, u32)| (at(i, j), at(j, i));
+    let halves = Halves::of("J", pairs.clone().map(both))?;
+    spins.couplings = pairs.map(|(i, j)| (i, j, halves.joined(both((i, j))))).collect();
+    Ok((spins, halves))
 }
 
 #[cfg(test)]

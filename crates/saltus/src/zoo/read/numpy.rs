@@ -7,10 +7,11 @@ use super::{Body, ModelFile, Spins};
 use crate::model::factor::Factor;
 use crate::model::polynomial::Variables;
 use crate::model::rbm::RbmParameters;
+use crate::tensor_file::NamedTensors;
+use std::collections::BTreeMap;
 
-const COUPLINGS: [&str; 4] = ["J", "couplings", "coupling", ONLY];
+const COUPLINGS: [&str; 5] = ["J", "couplings", "coupling", "coupling_matrix", ONLY];
 const FIELDS: [&str; 5] = ["h", "fields", "field", "b", "bias"];
-const WEIGHTS: [&str; 5] = ["W", "weight", "weights", "w", "components_"];
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
     is_numpy(bytes)
@@ -23,33 +24,112 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
 /// The same, with names of the arrays of an RBM.
 pub(super) fn read_as(bytes: &[u8], names: &[(String, String)]) -> Result<ModelFile, String> {
     let arrays = Arrays::new(bytes)?;
-    if !names.is_empty() || arrays.first(&WEIGHTS).is_some() {
-        let (parameters, assumed) = RbmParameters::of(&arrays, names)?;
-        return Ok(super::tensors::file(parameters, assumed));
-    }
-    if let Some((name, matrix)) = arrays.first(&["Q"]) {
-        return quadratic(name, matrix);
-    }
-    let Some((name, couplings)) = arrays.first(&COUPLINGS) else {
-        return Err(format!(
-            "has no array J (couplings), Q (a QUBO) or W (weights of an RBM); it has {}",
-            arrays.names()
-        ));
-    };
-    let fields = arrays.first(&FIELDS);
-    match (&couplings.shape[..], fields.map(|(_, fields)| &fields.shape[..])) {
-        ([rows, columns], None | Some([_])) if rows == columns => {
-            spins(name, couplings, fields.map(|(_, fields)| fields))
+    if names.is_empty() {
+        if let Some((name, matrix)) = arrays.first(&["Q"])? {
+            return quadratic(name, matrix);
         }
-        ([_, _, _, _], None | Some([_, _])) => {
-            tables(name, couplings, fields.map(|(_, fields)| fields))
+        if let Some((name, couplings)) = arrays.first(&COUPLINGS)? {
+            return pairwise(name, couplings, arrays.first(&FIELDS)?.map(|(_, fields)| fields));
         }
+        if is_sparse(&arrays) {
+            return sparse(&arrays);
+        }
+        if !RbmParameters::has_weights(&arrays) {
+            return Err(format!(
+                "has no array J (couplings), Q (a QUBO) or W (weights of an RBM); it has {}",
+                arrays.names().join(", ")
+            ));
+        }
+    }
+    let (parameters, assumed) = RbmParameters::of(&arrays, names)?;
+    Ok(super::tensors::file(parameters, assumed))
+}
+
+/// Couplings of spins, or tables of pairs.
+fn pairwise(
+    name: &str,
+    couplings: &Array<'_>,
+    fields: Option<&Array<'_>>,
+) -> Result<ModelFile, String> {
+    match (&couplings.shape[..], fields.map(|fields| &fields.shape[..])) {
+        ([rows, columns], None | Some([_] | [1, _] | [_, 1])) if rows == columns => {
+            spins(name, couplings, fields)
+        }
+        ([_, _, _, _], None | Some([_, _])) => tables(name, couplings, fields),
         (shape, fields) => Err(format!(
             "has {name} of shape {shape:?}{}; couplings are (sites, sites) with fields (sites), or \
              (sites, sites, values, values) with fields (sites, values)",
             fields.map_or(String::new(), |shape| format!(" and fields of shape {shape:?}"))
         )),
     }
+}
+
+/// Whether these are the parts of a matrix that scipy has saved.
+fn is_sparse(arrays: &Arrays<'_>) -> bool {
+    let has = |names: &[&str]| names.iter().all(|name| arrays.contains(name));
+    has(&["data", "shape"]) && (has(&["row", "col"]) || has(&["indices", "indptr"]))
+}
+
+/// A sparse matrix of couplings, as `scipy.sparse.save_npz` writes it: log π = Σ_{i<j} J s s′ + Σ J_ii s, as in MatrixMarket.
+fn sparse(arrays: &Arrays<'_>) -> Result<ModelFile, String> {
+    let whole = |name: &str| -> Result<Vec<usize>, String> {
+        let array = arrays.named(name)?;
+        let numbers = (0..array.shape.iter().product()).map(|at| array.nth(at));
+        let place = |number: f64| {
+            let fits = number >= 0.0 && number.fract() == 0.0 && number < f64::from(u32::MAX);
+            if fits { Ok(number as usize) } else { Err(format!("holds {number} in {name}")) }
+        };
+        numbers.map(place).collect()
+    };
+    let sites = match whole("shape")?[..] {
+        [rows, columns] if rows == columns => sites_of("a matrix", rows)?,
+        ref shape => return Err(format!("has a matrix of shape {shape:?}, not a square")),
+    };
+    let data = arrays.named("data")?;
+    let entries = data.shape.iter().product::<usize>();
+    // Rows or columns that are pointed to say the same of couplings.
+    let (rows, columns) = match arrays.contains("row") {
+        true => (whole("row")?, whole("col")?),
+        false => {
+            let (ends, columns) = (whole("indptr")?, whole("indices")?);
+            let mut rows = Vec::with_capacity(entries);
+            for (row, ends) in ends.windows(2).enumerate() {
+                if ends[0] > ends[1] || ends[1] > entries {
+                    return Err("has an indptr that does not fit its data".to_owned());
+                }
+                rows.resize(ends[1], row);
+            }
+            (rows, columns)
+        }
+    };
+    // Sites without a coupling take memory as well.
+    if rows.len() != entries || columns.len() != entries || sites > 64 + 8 * entries {
+        return Err(format!(
+            "has a sparse matrix of {sites} sites with {} rows, {} columns and {entries} numbers",
+            rows.len(),
+            columns.len()
+        ));
+    }
+    let mut matrix = BTreeMap::new();
+    for (at, (row, column)) in rows.into_iter().zip(columns).enumerate() {
+        if row.max(column) >= sites {
+            return Err(format!("has an entry {row} {column} in a matrix of {sites} sites"));
+        }
+        // Entries that are given several times add up in such matrices.
+        *matrix.entry((row as u32, column as u32)).or_insert(0.0) += check("data", data.nth(at))?;
+    }
+    let (spins, halves) = super::matrix_market::spins_of(&matrix, sites)?;
+    Ok(ModelFile {
+        variables: Some(Variables::Spins),
+        words: format!("Ising model of {sites} spins and {} couplings", spins.couplings.len()),
+        body: Body::Spins(spins),
+        assumed: vec![
+            "a sparse matrix of scipy is J".to_owned(),
+            halves.words("J"),
+            "log π = Σ_{i<j} J s s′ + Σ J_ii s".to_owned(),
+        ],
+        names: Vec::new(),
+    })
 }
 
 fn check(name: &str, number: f64) -> Result<f64, String> {
@@ -86,11 +166,12 @@ fn spins(
     let halves = Halves::of(name, pairs(sites).map(|(i, j)| both(i, j)))?;
     let mut spins = Spins { fields: vec![0.0; sites], ..Spins::default() };
     if let Some(fields) = fields {
-        if fields.shape[0] != sites {
-            return Err(format!("has {} fields, but couplings of {sites} sites", fields.shape[0]));
+        let found: usize = fields.shape.iter().product();
+        if found != sites {
+            return Err(format!("has {found} fields, but couplings of {sites} sites"));
         }
         for site in 0..sites {
-            spins.fields[site] = check("the fields", fields.at(&[site]))?;
+            spins.fields[site] = check("the fields", fields.nth(site))?;
         }
     }
     for (i, j) in pairs(sites) {
@@ -268,6 +349,55 @@ mod tests {
         assert_eq!(one.body, other.body);
         let Body::Factors { factors, .. } = one.body else { panic!("tables") };
         assert_eq!(factors[2].log_values(), [0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 20.0, 21.0, 22.0]);
+    }
+
+    /// What scipy.sparse.save_npz writes of [[2, 0.5, 0], [0.5, 0, 0], [0, -1, 0]], by rows and by entries.
+    #[test]
+    fn sparse_matrices_of_scipy_are_couplings() {
+        let data = || array(&[4], &[2.0, 0.5, 0.5, -1.0]);
+        let shape = || array(&[2], &[3.0, 3.0]);
+        let column = array(&[4], &[0.0, 1.0, 0.0, 1.0]);
+        let ends = |ends: &[f64]| array(&[4], ends);
+        let by_rows = |ends: write::Npy| {
+            let indices = ("indices", column.clone());
+            read(&npz(&[("data", data()), ("shape", shape()), indices, ("indptr", ends)]))
+        };
+        let row = ("row", array(&[4], &[0.0, 0.0, 1.0, 2.0]));
+        let col = ("col", column.clone());
+        let by_entries = read(&npz(&[("data", data()), ("shape", shape()), row, col]));
+        // Neither symmetric nor triangular: 1 2 is missing.
+        assert!(by_entries.unwrap_err().contains("neither symmetric nor triangular"));
+        let reason = by_rows(ends(&[0.0, 2.0, 3.0, 9.0])).unwrap_err();
+        assert!(reason.contains("indptr that does not fit"));
+        let upper = [
+            ("data", array(&[3], &[2.0, 0.5, -1.0])),
+            ("shape", shape()),
+            ("indices", array(&[3], &[0.0, 1.0, 2.0])),
+            ("indptr", ends(&[0.0, 2.0, 3.0, 3.0])),
+        ];
+        let file = read(&npz(&upper)).unwrap();
+        let Body::Spins(spins) = file.body else { panic!("spins") };
+        assert_eq!(spins.couplings, [(0, 1, 0.5), (1, 2, -1.0)]);
+        assert_eq!(spins.fields, [2.0, 0.0, 0.0]);
+        assert!(file.assumed[0].contains("scipy"));
+    }
+
+    #[test]
+    fn arrays_that_nobody_asks_for_do_not_matter() {
+        let labels = super::super::arrays::tests::npy("<U1", false, "(1,)", &[97, 0, 0, 0]);
+        let j = super::super::arrays::tests::npy("<f4", false, "(2, 2)", &[0; 16]);
+        let h = super::super::arrays::tests::npy("<f4", false, "(1, 2)", &[0; 8]);
+        let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in [("names.npy", labels), ("J.npy", j), ("h.npy", h)] {
+            let options = zip::write::SimpleFileOptions::default();
+            archive.start_file(name, options).unwrap();
+            std::io::Write::write_all(&mut archive, &bytes).unwrap();
+        }
+        let bytes = archive.finish().unwrap().into_inner();
+        assert!(matches!(read(&bytes).unwrap().body, Body::Spins(_)));
+        let map = [("weight", "names"), ("hidden_bias", "h"), ("visible_bias", "h")];
+        let map = map.map(|(own, name)| (own.to_owned(), name.to_owned()));
+        assert!(read_as(&bytes, &map).unwrap_err().contains("names: holds numbers of type '<U1'"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) fn detect(bytes: &[u8]) -> bool {
 
 fn is_comment(line: &str) -> bool {
     let line = line.trim();
-    line.is_empty() || line.starts_with(['c', '#'])
+    line.is_empty() || line.starts_with(['c', 'C', '#'])
 }
 
 fn is_problem(line: &str) -> bool {
@@ -135,7 +135,7 @@ mod tests {
             read(text.as_bytes()).unwrap()
         };
         // Both halves of a pair, and a bias, twice.
-        let file = read("# by hand\nc-----\np qubo 0 2 2 2\n0 0 1\n0 0 2\n0 1 2\n1 0 3\n");
+        let file = read("# by hand\nc-----\nC it\np qubo 0 2 2 2\n0 0 1\n0 0 2\n0 1 2\n1 0 3\n");
         let Body::Spins(spins) = file.body else { panic!("spins") };
         assert!((energy(&spins, &[1, 1]) - 8.0).abs() < 1e-12);
         assert_eq!(file.assumed[1], "2 pairs are given more than once, and add up");

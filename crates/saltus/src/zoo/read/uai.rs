@@ -1,7 +1,7 @@
 //! UAI: `MARKOV` or `BAYES`, numbers of values, scopes, tables, the last site of a scope fastest.
 
 use super::text::{Words, decode, first_word};
-use super::{Body, ModelFile};
+use super::{Body, ModelFile, uneven, uneven_rows};
 use crate::model::factor::Factor;
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
@@ -46,8 +46,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
     let scopes: Vec<Box<[u32]>> =
         (0..count).map(|_| scope(&mut words, sites)).collect::<Result<_, _>>()?;
     let mut factors = Vec::with_capacity(count);
+    let mut off = 0;
     for scope in scopes {
-        factors.push(table(&mut words, scope, &cardinalities)?);
+        let (factor, values) = table(&mut words, scope, &cardinalities)?;
+        // The child of a Bayesian network is its last site.
+        if let (false, Some(child)) = (kind == "MARKOV", factor.scope().last()) {
+            off += uneven(&values, cardinalities[*child as usize]);
+        }
+        factors.push(factor);
     }
     if let Some(word) = words.next_word() {
         return Err(format!(
@@ -60,7 +66,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelFile, String> {
         variables: None,
         body: Body::Factors { cardinalities, factors },
         words: format!("{network} network of {count} tables"),
-        assumed: Vec::new(),
+        assumed: uneven_rows(off).into_iter().collect(),
         names: Vec::new(),
     })
 }
@@ -85,7 +91,7 @@ fn table(
     words: &mut Words<'_>,
     scope: Box<[u32]>,
     cardinalities: &[usize],
-) -> Result<Factor, String> {
+) -> Result<(Factor, Vec<f64>), String> {
     let entries = words.count("the number of entries of a table", 2)?;
     let line = words.line();
     let expected =
@@ -98,7 +104,9 @@ fn table(
     }
     let values: Vec<f64> =
         (0..entries).map(|_| words.float("an entry of a table")).collect::<Result<_, _>>()?;
-    Factor::from_potentials(&scope, &values).map_err(|error| format!("line {line}: {error}"))
+    let factor = Factor::from_potentials(&scope, &values)
+        .map_err(|error| format!("line {line}: {error}"))?;
+    Ok((factor, values))
 }
 
 #[cfg(test)]
@@ -122,6 +130,16 @@ mod tests {
         assert_eq!((found[1].scope(), found[1].log_values()[4]), (&[0, 2][..], f64::NEG_INFINITY));
         assert_eq!((found[2].scope().len(), found[2].log_values()), (0, &[7f64.ln()][..]));
         assert!(detect(text.as_bytes()) && detect(b"BAYES\n"));
+    }
+
+    #[test]
+    fn rows_of_bayesian_networks_that_do_not_add_up_are_told() {
+        let assumed = |kind: &str| {
+            let text = format!("{kind} 2 2 2 2 1 0 2 0 1 2 .5 .5 4 .1 .9 .3 .3");
+            read(text.as_bytes()).unwrap().assumed
+        };
+        assert_eq!(assumed("MARKOV"), [""; 0]);
+        assert!(assumed("BAYES")[0].starts_with("1 row of probabilities does not"));
     }
 
     #[test]
