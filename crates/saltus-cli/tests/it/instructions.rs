@@ -10,8 +10,8 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// More than this times the recorded count is a failure.
-const TOLERATED: f64 = 1.1;
+/// More than this times the recorded count is a failure. The first twelve counts are those of 0.1.
+const TOLERATED: f64 = 1.05;
 
 /// Steps per kept draw: what is observed of a draw shall not hide the steps of cheap samplers.
 const THIN: usize = 10;
