@@ -136,6 +136,13 @@ fn groups_and_sums_are_kept_by_every_command() {
     assert_eq!((&json["sampler"], &json["converged"]), (&"gibbs".into(), &true.into()), "{json}");
     // The best is colour 0, and 1 with 2 above it.
     assert_eq!(json["best_states"][0]["state"], serde_json::json!([1, 0, 0, 0, 1, 1]));
+    // What minimises keeps to them without being told how, and jumps with weights are judged in the bits.
+    let ran =
+        saltus(&format!("minimize {bits} --fixed-sum 1:0-2,2:3-5 --clamp 4=1 --json --quiet"));
+    let found: serde_json::Value = serde_json::from_str(&ran.out).expect(&ran.err);
+    assert_eq!(found["best"]["state"], serde_json::json!([1, 0, 0, 0, 1, 1]));
+    let json = summary(&format!("sample {bits} --one-hot 0-2,3-5 --sampler dld {options}"));
+    assert_eq!(json["sampler"], "dld");
     for (line, reason) in [
         ("--fixed-sum 7", "a sum cannot be 7"),
         ("--fixed-sum 2 --sampler dlmc", "cannot change alone"),
