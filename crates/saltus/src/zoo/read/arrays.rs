@@ -97,7 +97,8 @@ impl<'b> Array<'b> {
         for at in 0..shape.len() {
             let at = if is_fortran { at } else { shape.len() - 1 - at };
             strides[at] = step;
-            step *= shape[at];
+            // Of an array without numbers lengths may be anything.
+            step = step.wrapping_mul(shape[at]);
         }
         let start = bytes.len() - data.len();
         let bytes = match bytes {
