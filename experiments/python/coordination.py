@@ -2,10 +2,10 @@
 
     python experiments/python/coordination.py [WORKERS] [CHAINS] [THIN...]
 
-The same run is made by one process with as many threads, and by an executor of single-threaded workers, in turns. Both end with the same arrays
+The same run is made by one process with as many threads, by one with one thread, and by an executor of single-threaded workers, in turns. All end with the same arrays
 of all draws in the driver, judged, with scouts sent; their times differ by what coordination takes. It is measured for runs of several
-lengths: with more steps per draw the workers have more to do and the driver has not. Wall time is what counts on a machine that has nothing else to do;
-processor time, of workers and driver together, also on one that has. From the driver's own follows what a hundred nodes would do: tasks side by side, and the driver's part one after the other.
+lengths: with more steps per draw the workers have more to do and the driver has not. Wall time, against as many threads, is what counts on a machine that
+has nothing else to do; processor time, of workers and driver together against one thread, which waits for nobody, also on one that has. From the driver's own follows what a hundred nodes would do: tasks side by side, and the driver's part one after the other.
 """
 
 import concurrent.futures
@@ -40,19 +40,19 @@ def main(workers=4, chains=10_000, *thins):
     with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context) as executor:
         # Workers are started and have imported everything before the clock runs.
         list(executor.map(time.sleep, [0.5] * workers))
-        for thin in thins or (1, 20):
+        for thin in thins or (1, 5):
             settings = {"draws": 200, "warmup": 100, "thin": thin, "seed": 1, "sampler": "gibbs", "keep": "none"}
             saltus.sample(model, executor=executor, **{**settings, "chains": 100, "draws": 2})
-            alone, spread = [], []
+            alone, single, spread = [], [], []
             for _ in range(ROUNDS):
-                for times, how in ((alone, {"threads": workers}), (spread, {"executor": executor})):
+                for times, how in ((alone, {"threads": workers}), (single, {"threads": 1}), (spread, {"executor": executor})):
                     start, (theirs, own) = time.perf_counter(), seconds_of(executor._processes)
                     saltus.sample(model, chains=chains, **settings, **how)
                     after, took = seconds_of(executor._processes), time.perf_counter() - start
                     times.append((took, after[0] - theirs, after[1] - own))
             wall = statistics.median(two[0] / one[0] for one, two in zip(alone, spread))
-            work = statistics.median(sum(two[1:]) / sum(one[1:]) for one, two in zip(alone, spread))
-            single = statistics.median(own for _, _, own in alone)
+            work = statistics.median(sum(two[1:]) / sum(one[1:]) for one, two in zip(single, spread))
+            single = statistics.median(own for _, _, own in single)
             driver = statistics.median(own for _, _, own in spread)
             alone, spread = (statistics.median(took for took, _, _ in times) for times in (alone, spread))
             print(f"{chains} chains, 200 draws of {thin} steps, {tasks} tasks: {alone:.2f} s with {workers} threads, "
