@@ -243,7 +243,8 @@ fn corner(sites: usize, slope: f64) -> Erased {
 
 fn frustrated(seed: u64, strength: f32) -> Erased {
     let fields = numbers(seed, 16, 0.15);
-    let sign = |from: u32, to: u32| if (from + to).is_multiple_of(3) { -strength } else { strength };
+    let sign =
+        |from: u32, to: u32| if (from + to).is_multiple_of(3) { -strength } else { strength };
     Erased::new(bonds(sign, fields))
 }
 
