@@ -79,7 +79,7 @@ const FAMILIES: &[Family] = &[
     easy("warm glass", |seed, s| glass(seed, 14, 0.2 * s)),
     easy("warm magnet, some of it fixed", |_, s| framed(0.15 * s as f32)),
     easy("few ones in soft tables", |seed, s| fixed(seed, 0.3 * s)),
-    easy("bits", |seed, s| alike_bits(seed, s)),
+    easy("bits", alike_bits),
 ];
 
 /// log Σ e^x.
@@ -243,7 +243,8 @@ fn corner(sites: usize, slope: f64) -> Erased {
 
 fn frustrated(seed: u64, strength: f32) -> Erased {
     let fields = numbers(seed, 16, 0.15);
-    let sign = |from: u32, to: u32| if (from + to) % 3 == 0 { -strength } else { strength };
+    let sign =
+        |from: u32, to: u32| if (from + to).is_multiple_of(3) { -strength } else { strength };
     Erased::new(bonds(sign, fields))
 }
 

@@ -31,7 +31,7 @@ mod core {
     #[pymodule_export]
     use super::parts::{Parts, needs_pilot, part, pilot};
     #[pymodule_export]
-    use super::run::CoreRun;
+    use super::run::{CoreRun, stop_all};
     #[pymodule_export]
     use super::stored::{describe_store, read_store};
     #[pymodule_export]

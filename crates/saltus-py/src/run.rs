@@ -13,7 +13,7 @@ use saltus::store::{Keep, Stored};
 use saltus::{Control, Ended, Model, Outcome, Progress, Settings, Trace};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// What the user wants of a run.
@@ -32,6 +32,24 @@ struct Shared {
     ended: Mutex<Option<Result<Finished, Problem>>>,
     done: Condvar,
     trace: SharedTrace,
+}
+
+/// Runs that may be going on.
+static LIVE: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// Stops all runs and waits for them, for that many seconds at most: an interpreter that ends while a run calls its functions
+/// takes the process down.
+#[pyfunction]
+pub fn stop_all(py: Python<'_>, seconds: f64) {
+    let live: Vec<Arc<Shared>> = lock(&LIVE).iter().filter_map(Weak::upgrade).collect();
+    live.iter().for_each(|shared| shared.wish(Wish::Stop));
+    let until =
+        Duration::try_from_secs_f64(seconds).ok().and_then(|time| Instant::now().checked_add(time));
+    py.detach(|| {
+        for shared in live {
+            shared.wait(until.map(|until| until.saturating_duration_since(Instant::now())));
+        }
+    });
 }
 
 impl Shared {
@@ -126,6 +144,10 @@ impl CoreRun {
             done: Condvar::new(),
             trace,
         });
+        let mut live = lock(&LIVE);
+        live.retain(|one| one.strong_count() > 0);
+        live.push(Arc::downgrade(&shared));
+        drop(live);
         let every = checkpoint_every.map(Duration::try_from_secs_f64).transpose();
         let checkpoint_every = every.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let place = |path| Place { path, replace, resume, checkpoint_every };

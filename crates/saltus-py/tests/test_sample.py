@@ -163,6 +163,22 @@ def test_files_have_the_bytes_of_the_command_line(command, tmp_path, sampler):
     assert_same_store(tmp_path / "cli", tmp_path / "python")
 
 
+@pytest.mark.parametrize("how", ["kept", "paused", "given up"])
+def test_an_interpreter_may_end_while_a_run_goes_on(how):
+    program = f"""
+import saltus, time
+model = saltus.Model.from_log_prob(lambda X: 0.1 * X.sum(axis=1), 2, sites=50)
+run = saltus.sample(model, draws=10**6, chains=20, blocking=False, keep="none", seed=1)
+time.sleep(0.3)
+if {how!r} == "paused":
+    run.pause()
+elif {how!r} == "given up":
+    del run
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_groups_and_sums_have_their_exact_probabilities(exact):
     """Of all states, those in which sites 0 to 2 have exactly one that is 1, and 3 to 5 two."""
     h = np.array([0.3, -0.8, 0.1, 0.5, -0.2, 0.9])

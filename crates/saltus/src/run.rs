@@ -408,7 +408,9 @@ impl<'a, M: Model + 'a> Run<'a, M> {
         if space.is_binary() {
             self = self.observe(MAGNETISATION, Magnetisation { sites: space.sites() });
         }
-        self.exact_means().references(REFERENCES).observer(BEST, Best { states: 1 })
+        // Of parts of a run, the first finds them for all.
+        self.exact_means = self.part_of.is_none() || self.first_chain == 0;
+        self.references(REFERENCES).observer(BEST, Best { states: 1 })
     }
 
     /// Also keeps, in memory, log π of the chain on every rung of a tempered run.

@@ -280,7 +280,7 @@ fn stdout_is_no_name_of_a_file() {
     fs::write(&edges, "0 1 0.5\n1 2 0.5\n").unwrap();
     for (line, left) in [
         (format!("exact ising --size 2 --draws 5 --states {states}"), &states),
-        (format!("convert {edges} {model} --format edges"), &model),
+        (format!("convert {edges} {model} --format coo"), &model),
     ] {
         let output = unread(&line);
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import json
 import os
@@ -23,6 +24,9 @@ MOST_KEPT = 1 << 30
 LADDERS = 16
 #: Seconds between two looks at a run, at signals and at the progress.
 HEARTBEAT = 0.1
+
+# Nobody can ask for a run any more when the interpreter ends, and it must not call functions of Python then.
+atexit.register(_core.stop_all, 10.0)
 
 Callback = Callable[[dict[str, Any]], Any]
 

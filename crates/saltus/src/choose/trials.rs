@@ -216,8 +216,6 @@ impl<'a, M: Model> Trials<'a, M> {
         best.sampler.suits_path(self.model).ok()?;
         let of_step = best.trial.work_per_step;
         let chains = self.chains.min(LADDERS);
-        // What swaps with the base is evaluated afresh.
-        let of_step = of_step + self.model.work().evaluation;
         // How many rungs there will be is not known; few as a rule.
         let settings = self.settings(&best.sampler, chains, self.work / RUNGS, of_step);
         if ((settings.warmup + settings.draws) as f64) < LEAST_SCANS {
@@ -228,11 +226,10 @@ impl<'a, M: Model> Trials<'a, M> {
         let report = outcome.tempering.clone()?;
         let of_scan = report.scales.len() as f64 * of_step;
         let mut ladder = tried(&best.sampler, outcome, of_scan);
-        // Draws come to other modes by round trips alone. Of a barrier that is not known the ladder of the run would have
-        // more rungs, nobody knows how many.
-        let trips = if report.is_identified() { report.round_trips as f64 } else { 0.0 };
-        let at_most = 1e6 * trips / (ladder.trial.draws as f64 * of_scan);
-        ladder.trial.ess_per_work = ladder.trial.ess_per_work.min(at_most);
+        if !report.is_identified() {
+            // The ladder of the run would have more rungs, nobody knows how many.
+            ladder.trial.ess_per_work = 0.0;
+        }
         ladder.trial.tempered = true;
         Some(ladder)
     }

@@ -33,6 +33,7 @@ struct Left {
     seconds: Seconds,
     threads: usize,
     tally: Option<Tally>,
+    exact: BTreeMap<String, f64>,
     records: Vec<SiteRecord>,
     last_states: Vec<Vec<u8>>,
     own_states: Vec<Vec<u8>>,
@@ -81,6 +82,7 @@ impl Outcome {
             seconds: self.seconds,
             threads: self.threads,
             tally: self.tempering.as_ref().and_then(|report| report.tally.as_deref().cloned()),
+            exact: self.exact.clone(),
             records: self.site_records.clone(),
             last_states: self.last_states.clone(),
             own_states: self.own_states.clone(),
@@ -192,6 +194,7 @@ impl Parts {
         if let Some(tempering) = &tempering {
             traits.evaluations_charged *= tempering.scales.len() as f64;
         }
+        let exact = std::mem::take(&mut left[0].exact);
         let (names, draws, scale) = (left[0].names.clone(), left[0].draws, left[0].scale);
         let (mut last_states, mut own_states) = (Vec::new(), Vec::new());
         for part in left {
@@ -218,7 +221,7 @@ impl Parts {
             rung_draws: None,
             symmetric: model.is_symmetric(),
             scouts: None,
-            exact: BTreeMap::new(),
+            exact,
             seconds,
             deadline: None,
             ended: Ended::Complete,

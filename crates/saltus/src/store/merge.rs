@@ -112,7 +112,7 @@ pub fn write(
     replace: bool,
 ) -> Result<(), StoreError> {
     let Outcome { trace, space, .. } = outcome;
-    let mut writer = StoreWriter::create(path, description, replace)?;
+    let mut writer = StoreWriter::create(&path, description, replace)?;
     let (chains, names) = (trace.chains(), trace.names());
     writer.begin(&Plan { space, chains, names, resumed: None }).map_err(told)?;
     let columns = names.len() + STATISTICS.len();
@@ -133,5 +133,6 @@ pub fn write(
         symmetric: outcome.symmetric,
         ended: Some(&outcome.ended),
     };
-    writer.save(&saved).map_err(told)
+    writer.save(&saved).map_err(told)?;
+    StoreWriter::put_exact(path, &outcome.exact)
 }

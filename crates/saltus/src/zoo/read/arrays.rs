@@ -93,11 +93,12 @@ impl<'b> Array<'b> {
         }
         let is_fortran = entry(header, "fortran_order")?.starts_with("True");
         let mut strides = vec![1; shape.len()];
-        let mut step = 1;
+        let mut step = 1usize;
         for at in 0..shape.len() {
             let at = if is_fortran { at } else { shape.len() - 1 - at };
             strides[at] = step;
-            step *= shape[at];
+            // Of an array without numbers lengths may be anything.
+            step = step.wrapping_mul(shape[at]);
         }
         let start = bytes.len() - data.len();
         let bytes = match bytes {
