@@ -337,10 +337,6 @@ mod tests {
         let weighted = || Settings { thin: 16, ..settings(Sampler::dld(), 4, 3000) };
         let (_, scouts) = of_run(&ferromagnet(0.06), weighted(), 1);
         assert!(scouts.elsewhere > 0, "{scouts:?}");
-        // A model that shows more sites than it has.
-        let clamped = Clamped::new(ferromagnet(-0.15), &[(0, 1)]).unwrap();
-        let (_, scouts) = of_run(&clamped, weighted(), 1);
-        assert!(scouts.elsewhere > 0, "{scouts:?}");
         // Both at once, of spins that are warm: there is nothing to find.
         let lattice = Lattice::periodic(4, 4).unwrap();
         let warm = Pairwise::ising_lattice(lattice, 0.15, vec![0.0; 16]).unwrap();
