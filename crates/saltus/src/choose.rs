@@ -33,6 +33,8 @@ const ROUNDS: [usize; 3] = [usize::MAX, 4, 2];
 const PARTS: usize = ROUNDS.len() + 1;
 /// Chains whose split R-hat is larger disagree.
 const DISAGREEMENT: f64 = 1.1;
+/// What a sampler whose chains agree has to be worth, beside the best whose chains do not, to be taken before it.
+const AGREEMENT: f64 = 0.5;
 
 /// A sampler for a model, and what was tried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,14 +137,26 @@ pub fn choose<M: Model>(
         let own = seen.iter().find(|one| one.sampler == likeliest && !one.stuck);
         best = own.cloned().or(best);
     }
+    if best.as_ref().is_some_and(|best| !best.agrees()) {
+        // Whose chains agree is known to have seen what the others have not, or to be faster than it looks.
+        let last = seen.iter().filter(|one| field.contains(&one.sampler) && one.agrees());
+        let other = last.max_by(|one, other| one.worth().total_cmp(&other.worth()));
+        let least = best.as_ref().map_or(0.0, |best| AGREEMENT * best.worth());
+        best = other.filter(|other| other.worth() >= least).cloned().or(best);
+    }
+    // Few chains may all have missed a mode.
+    let agreed = best.clone().filter(Tried::agrees);
+    let many = agreed.and_then(|best| trials.of_many(&best)).filter(|many| !many.agrees());
+    let distance = many.as_ref().or(best.as_ref()).map_or(0.0, Tried::distance);
+    seen.extend(many.clone());
     let swept = seen.iter().filter(|one| one.sweeps && !one.stuck);
     let swept = swept.max_by(|one, other| one.worth().total_cmp(&other.worth()));
     if let Some(best) = &best
-        && !best.agrees()
+        && distance > DISAGREEMENT
         && let Some(mover) = if best.sweeps { Some(best) } else { swept }
         && let Some(ladder) = trials.of_ladder(mover)
     {
-        let is_closer = ladder.agrees() || ladder.distance() < best.distance();
+        let is_closer = ladder.agrees() || ladder.distance() < distance;
         if is_closer && ladder.worth() > best.worth() {
             climbing = Some(ladder.sampler.clone());
         }

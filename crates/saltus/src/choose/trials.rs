@@ -1,7 +1,7 @@
 //! Trials: short runs that are cut so that all of a round take equal work.
 
 use super::worth::effective_draws;
-use super::{DISAGREEMENT, LATE, PARTS, SHARE, SHARE_OF_LIMIT, Trial, WORK};
+use super::{DISAGREEMENT, LATE, PARTS, ROUNDS, SHARE, SHARE_OF_LIMIT, Trial, WORK};
 use crate::control::Control;
 use crate::draws::observable::Magnetisation;
 use crate::model::Model;
@@ -24,6 +24,9 @@ const MOST_STEPS: usize = 100_000;
 /// A trial of a ladder needs more steps, to find its temperatures, and has fewer chains.
 const LEAST_SCANS: f64 = 100.0;
 const LADDERS: usize = 4;
+/// Chains of the trial that looks for modes which few chains find, and its share of what a ladder may take.
+const MANY: usize = 32;
+const SHARE_OF_MANY: f64 = 0.25;
 /// A trial worth fewer draws than this tells nothing.
 const TELLING: f64 = 1.0;
 /// Nanoseconds per site that recording a draw is counted as.
@@ -35,8 +38,9 @@ const LOOKING: f64 = 1000.0;
 pub(super) struct Trials<'a, M> {
     model: &'a M,
     settings: &'a Settings,
-    /// Counted nanoseconds of a round.
+    /// Counted nanoseconds of a round, and those that are left for a ladder.
     work: f64,
+    for_ladder: f64,
     chains: usize,
     starts: Option<Vec<u8>>,
     monitor: &'a (dyn Fn() -> Control + Sync),
@@ -113,7 +117,17 @@ impl<'a, M: Model> Trials<'a, M> {
         let work = work / PARTS as f64;
         let deadline = settings.time_limit.map(|limit| Instant::now() + limit.mul_f64(LATE));
         let end = OnceLock::new();
-        Self { model, settings, work, chains, starts: None, monitor, deadline, end }
+        Self {
+            model,
+            settings,
+            work,
+            for_ladder: work,
+            chains,
+            starts: None,
+            monitor,
+            deadline,
+            end,
+        }
     }
 
     /// Why nothing is known, if trials ended before they were done.
@@ -145,8 +159,7 @@ impl<'a, M: Model> Trials<'a, M> {
     /// out, but never the likeliest, which is the first. It may be the only one.
     pub(super) fn affordable(&self, field: Vec<Sampler>) -> Vec<Sampler> {
         let least = |sampler: Sampler| {
-            let tunes = sampler.traits(self.model.space()).scale.is_some();
-            let steps = if tunes { LEAST_TUNED } else { LEAST };
+            let steps = self.least_steps(&sampler);
             let of_step = work_of_step(self.model, &sampler) + LOOKING;
             (steps * self.chains as f64 * of_step, sampler)
         };
@@ -158,6 +171,12 @@ impl<'a, M: Model> Trials<'a, M> {
             field.remove(place);
         }
         field.into_iter().map(|(_, sampler)| sampler).collect()
+    }
+
+    /// The fewest steps that say anything of a sampler.
+    fn least_steps(&self, sampler: &Sampler) -> f64 {
+        let tunes = sampler.traits(self.model.space()).scale.is_some();
+        if tunes { LEAST_TUNED } else { LEAST }
     }
 
     /// Tries all of these, in equal parts.
@@ -211,13 +230,29 @@ impl<'a, M: Model> Trials<'a, M> {
         Some(Tried { sweeps, ..tried(sampler, outcome, of_step) })
     }
 
+    /// Tries the best with more and shorter chains from starts of their own, if the run has more: some of many come to a mode that few chains
+    /// miss. It takes a part of what is there for a ladder.
+    pub(super) fn of_many(&mut self, best: &Tried) -> Option<Tried> {
+        let chains = self.settings.chains.min(MANY);
+        let of_step = work_of_step(self.model, &best.sampler);
+        let work = SHARE_OF_MANY * self.work;
+        let settings = self.settings(&best.sampler, chains, work, of_step);
+        let least = self.least_steps(&best.sampler);
+        if chains <= self.chains || ((settings.warmup + settings.draws) as f64) < least {
+            return None;
+        }
+        self.for_ladder -= work;
+        let outcome = self.run(settings, ROUNDS.len(), None)?;
+        Some(Tried { sweeps: best.sweeps, ..tried(&best.sampler, outcome, of_step) })
+    }
+
     /// Tries the best with a ladder.
     pub(super) fn of_ladder(&self, best: &Tried) -> Option<Tried> {
         best.sampler.suits_path(self.model).ok()?;
         let of_step = best.trial.work_per_step;
         let chains = self.chains.min(LADDERS);
         // How many rungs there will be is not known; few as a rule.
-        let settings = self.settings(&best.sampler, chains, self.work / RUNGS, of_step);
+        let settings = self.settings(&best.sampler, chains, self.for_ladder / RUNGS, of_step);
         if ((settings.warmup + settings.draws) as f64) < LEAST_SCANS {
             return None;
         }
