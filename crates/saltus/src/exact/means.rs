@@ -31,8 +31,9 @@ pub(crate) fn of_all_states<M: Model>(
     mut go_on: impl FnMut() -> bool,
 ) -> Option<Vec<f64>> {
     let (space, shown_space) = (model.space(), model.shown_space());
-    let states = states(space).filter(|states| *states <= MOST_STATES)?;
-    let each = VALUE_ALONE * model.work().evaluation + PER_NUMBER * numbers as f64;
+    let work = model.work();
+    let states = states(space).filter(|states| *states <= MOST_STATES && work.is_known)?;
+    let each = VALUE_ALONE * work.evaluation + PER_NUMBER * numbers as f64;
     if states as f64 * each > most_work {
         return None;
     }

@@ -343,6 +343,7 @@ impl Model for Factors {
             site: 10.0 + 8.0 * values + around * (4.0 + values),
             sweep: None,
             far: 0.0,
+            is_known: true,
         }
     }
 

@@ -521,7 +521,7 @@ impl Model for Fhmm {
         let swept =
             if self.space.is_binary() { 4.0 } else { 2.0 + 0.85 * self.space.values() as f64 };
         let sweep = self.lanes.as_ref().map(|_| swept * sites);
-        Work { evaluation: sites + 0.2 * entries, site, sweep, far: 0.0 }
+        Work { evaluation: sites + 0.2 * entries, site, sweep, far: 0.0, is_known: true }
     }
 
     fn is_incremental(&self) -> bool {

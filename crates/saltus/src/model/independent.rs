@@ -223,7 +223,13 @@ impl Model for Independent {
             Redrawn::Values(_) => Some((0.5 + 0.4 * values) * sites),
             _ => None,
         };
-        Work { evaluation: 0.1 * entries, site: 5.0 + 9.0 * values, sweep, far: 0.0 }
+        Work {
+            evaluation: 0.1 * entries,
+            site: 5.0 + 9.0 * values,
+            sweep,
+            far: 0.0,
+            is_known: true,
+        }
     }
 
     fn factors(&self) -> Option<Vec<Factor>> {

@@ -696,6 +696,7 @@ impl Model for Pairwise {
                     .map(|site| sites * site),
             },
             far: 0.0,
+            is_known: true,
         }
     }
 

@@ -568,6 +568,7 @@ impl Model for Rbm {
             site: 50.0 + 0.65 * hidden * (values - 1.0),
             sweep: None,
             far: far * hidden * entries,
+            is_known: true,
         }
     }
 

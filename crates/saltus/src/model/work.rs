@@ -20,6 +20,8 @@ pub struct Work {
     pub sweep: Option<f64>,
     /// What an evaluation costs more where many sites changed since the last, of a model that follows them.
     pub far: f64,
+    /// Whether this is counted: what is not may take any time, and nobody asks such a model more than its run has to.
+    pub is_known: bool,
 }
 
 impl Work {
@@ -27,6 +29,6 @@ impl Work {
     /// does with it, and a site as much as all.
     pub fn unknown(differences: usize) -> Self {
         let evaluation = 100.0 * differences as f64;
-        Self { evaluation, site: evaluation, sweep: None, far: 0.0 }
+        Self { evaluation, site: evaluation, sweep: None, far: 0.0, is_known: false }
     }
 }
