@@ -138,7 +138,8 @@ pub fn choose<M: Model>(
         best = own.cloned().or(best);
     }
     if best.as_ref().is_some_and(|best| !best.agrees()) {
-        // Whose chains agree is known to have seen what the others have not, or to be faster than it looks.
+        // All of a round start in the same places: who brings chains from there together mixes them, as far as can be seen. What all of
+        // them may have missed is asked below.
         let last = seen.iter().filter(|one| field.contains(&one.sampler) && one.agrees());
         let other = last.max_by(|one, other| one.worth().total_cmp(&other.worth()));
         let least = best.as_ref().map_or(0.0, |best| AGREEMENT * best.worth());

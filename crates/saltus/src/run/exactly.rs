@@ -95,9 +95,11 @@ fn mean_of(count: &dyn Count, exact: &crate::exact::Exact) -> f64 {
 mod tests {
     use super::*;
     use crate::draws::observable::Magnetisation;
+    use crate::model::callable::Callable;
     use crate::model::clamped::Clamped;
     use crate::model::lattice::Lattice;
     use crate::model::pairwise::Pairwise;
+    use crate::space::Space;
 
     fn means<M: Model>(model: &M, beta: f64) -> [BTreeMap<String, f64>; 2] {
         let sites = model.shown_space().sites();
@@ -146,5 +148,14 @@ mod tests {
         assert!(nothing.exact_means(&large, 1.0, || true).is_empty());
         let few = Pairwise::ising(&[], vec![0.0; 3]).unwrap();
         assert_eq!(nothing.by_listing(&few, 1.0, || false), None);
+        assert!(nothing.by_listing(&few, 1.0, || true).is_some());
+    }
+
+    #[test]
+    fn a_function_of_a_user_is_not_asked_for_all_states() {
+        let space = Space::new(3, 2).unwrap();
+        let of_user = Callable::new(space, |_, _| panic!("asked for states that no chain is in"));
+        let nothing = Watched { references: &[], named: Vec::new() };
+        assert!(nothing.exact_means(&of_user, 1.0, || true).is_empty());
     }
 }
